@@ -1,0 +1,98 @@
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory]
+//
+// Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
+// sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
+#include "bench.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace bench {
+
+double median(std::vector<double> values) {
+  if (values.empty()) return std::numeric_limits<double>::quiet_NaN();
+  std::sort(values.begin(), values.end());
+  std::size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double in_child(const std::function<double()>& work) {
+  double result = std::numeric_limits<double>::quiet_NaN();
+  int ends[2];
+  if (pipe(ends) != 0) return result;
+  std::fflush(nullptr);
+  pid_t child = fork();
+  if (child == 0) {
+    double value = work();
+    bool told = write(ends[1], &value, sizeof value) == sizeof value;
+    _exit(told ? 0 : 1);
+  }
+  close(ends[1]);
+  double value = 0;
+  if (child > 0 && read(ends[0], &value, sizeof value) == sizeof value) result = value;
+  close(ends[0]);
+  if (child > 0) waitpid(child, nullptr, 0);
+  return result;
+}
+
+}  // namespace bench
+
+int main(int argc, char** argv) {
+  bench::Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string_view word = argv[i];
+    if (word == "--json") {
+      options.json = true;
+    } else if (word == "--smoke") {
+      options.smoke = true;
+      options.pairs = 3;
+    } else if (word == "--pairs" && i + 1 < argc) {
+      options.pairs = std::max(1, std::atoi(argv[++i]));
+    } else if (word == "--only" && i + 1 < argc) {
+      options.only = argv[++i];
+    } else {
+      fmt::print(stderr, "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory]\n");
+      return 2;
+    }
+  }
+
+  std::vector<bench::Figure> figures;
+  auto add = [&](std::string_view name, auto measure) {
+    if (!options.only.empty() && options.only != name) return;
+    for (bench::Figure& figure : measure(options)) figures.push_back(std::move(figure));
+  };
+  // Those that fork come first: a child must not inherit a running JIT.
+  add("text", bench::measure_text_to_step);
+  add("memory", bench::measure_memory);
+  add("steps", bench::measure_fixed_steps);
+
+  if (options.json) {
+    auto array = nlohmann::ordered_json::array();
+    for (const bench::Figure& figure : figures) {
+      nlohmann::ordered_json entry = {{"what", figure.what}, {"value", figure.value}, {"unit", figure.unit}};
+      if (figure.goal != 0) {
+        entry["goal"] = figure.goal;
+        entry["met"] = figure.met();
+      }
+      if (!figure.detail.empty()) entry["detail"] = figure.detail;
+      array.push_back(std::move(entry));
+    }
+    fmt::print("{}\n", array.dump(2));
+    return 0;
+  }
+  fmt::print("{:<52} {:>10} {:<5} {:>9}  {:<4} {}\n", "what", "measured", "", "at most", "met", "");
+  for (const bench::Figure& figure : figures) {
+    fmt::print("{:<52} {:>10.4g} {:<5} {:>9}  {:<4} {}\n", figure.what, figure.value, figure.unit,
+               figure.goal != 0 ? fmt::format("{:g}", figure.goal) : "", figure.goal == 0 ? "" : figure.met() ? "yes" : "NO",
+               figure.detail);
+  }
+  return 0;
+}

@@ -1,0 +1,40 @@
+// The benchmarks' common ground: what is measured, how it is told.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+struct Options {
+  bool json = false;
+  bool smoke = false;  // the least work that shows that everything runs
+  int pairs = 51;      // interleaved
+  std::string only;    // "steps", "text", "memory"; empty: all
+};
+
+// One line of the table.
+struct Figure {
+  std::string what;
+  double value = 0;
+  std::string unit;
+  double goal = 0;  // at most; 0: none, for information
+  std::string detail;
+  bool met() const { return goal == 0 || value <= goal; }
+};
+
+std::vector<Figure> measure_fixed_steps(const Options& options);
+std::vector<Figure> measure_text_to_step(const Options& options);
+std::vector<Figure> measure_memory(const Options& options);
+
+double median(std::vector<double> values);
+
+using Clock = std::chrono::steady_clock;
+inline double seconds_since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
+
+// Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
+double in_child(const std::function<double()>& work);
+
+}  // namespace bench

@@ -1,0 +1,177 @@
+/* The model table and the Instance: all that compiler, kernel and runtime share. Plain C11, also C++20.
+ *
+ * A compiled model is a constant table of functions and metadata. A running one is an Instance: one contiguous block
+ * without pointers, a header followed by sections of doubles at the offsets of the model's layout. A snapshot is a
+ * memcpy of `layout.snapshot` doubles and the header; beyond them lies scratch, which no function expects to survive
+ * between two calls, save the dense output of the last adaptive step.
+ *
+ * Every function returns a tactus_status. None allocates, prints, or keeps anything outside its Instance. */
+#ifndef TACTUS_ABI_MODEL_H
+#define TACTUS_ABI_MODEL_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct tactus_model tactus_model;
+typedef struct tactus_instance tactus_instance;
+
+typedef enum tactus_status {
+  TACTUS_OK = 0,
+  TACTUS_NOT_FINITE = 1,      /* a state or derivative became NaN or infinite; see failed_index */
+  TACTUS_DIVERGED = 2,        /* a Newton block found no solution; see failed_block */
+  TACTUS_SINGULAR = 3,        /* a linear block or a Jacobian is singular; see failed_block */
+  TACTUS_STEP_TOO_SMALL = 4,  /* the adaptive step shrank to rounding; see failed_index for the worst state */
+} tactus_status;
+
+typedef enum tactus_solver {
+  TACTUS_EULER = 0,
+  TACTUS_RK4 = 1,
+  TACTUS_BS3_FIXED = 2,
+  TACTUS_BS3 = 3, /* from here on adaptive */
+  TACTUS_TSIT5 = 4,
+  TACTUS_DOP853 = 5,
+} tactus_solver;
+
+struct tactus_instance {
+  double time;
+  double start_time; /* fixed steps: time = start_time + steps * h, without drift */
+  int64_t steps;     /* accepted steps since start_time */
+  int64_t rejected;  /* adaptive: rejected steps */
+  double input_time; /* an input reads input + input_rate * (t - input_time) */
+  double next_step;  /* adaptive: the step to try next; 0 asks for a first guess */
+  double last_error; /* adaptive: the scaled error of the last accepted step (PI control) */
+  double dense_from; /* adaptive: the last step went from here ... */
+  double dense_step; /* ... over this length; 0 before the first */
+  int32_t status;
+  int32_t failed_block; /* index into model->blocks, or -1 */
+  int32_t failed_index; /* index of a state, or -1 */
+  /* Adaptive: 1 while the kept derivative (see tactus_layout.snapshot) is the one at (time, states). Whoever changes
+   * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
+  int32_t first_stage_valid;
+  /* double data[model->layout.size] follows */
+};
+
+/* Offsets in doubles from the first byte behind the header. Sections do not overlap; counts are in the model. */
+typedef struct tactus_layout {
+  uint32_t states;
+  uint32_t inputs;
+  uint32_t input_rates;
+  uint32_t parameters;
+  uint32_t derived; /* what depends on parameters only, computed by `prepare` */
+  uint32_t outputs;
+  uint32_t warm;     /* last solution of every Newton block, its next start */
+  uint32_t snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
+  uint32_t work;     /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t stages;   /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t size;     /* doubles in all */
+} tactus_layout;
+
+/* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
+#define TACTUS_STAGE_VECTORS 28
+
+/* A named value: `rows * columns` doubles, row-major, at `at` in its section. A scalar is 1 x 1, a vector n x 1. */
+typedef struct tactus_channel {
+  const char* name; /* as the person writes it: "p", "p'" */
+  const char* unit; /* "" when none is known */
+  uint32_t at;
+  uint32_t rows;
+  uint32_t columns;
+  uint32_t flags;
+} tactus_channel;
+
+enum {
+  TACTUS_CHANNEL_DERIVATIVE = 1, /* a primed name: recorded only when asked for */
+  TACTUS_CHANNEL_CONSTANT = 2,   /* does not change during a run */
+  TACTUS_CHANNEL_WRITTEN = 4     /* an `external .. writes` it */
+};
+
+/* A changeable value. `low <= high` when the person gave a range, else low = high = 0. */
+typedef struct tactus_parameter {
+  const char* name;
+  const char* unit;
+  double initial;
+  double low;
+  double high;
+} tactus_parameter;
+
+/* One connection of an `external`: the input channel (reads) or output channel (writes) `channel`. */
+typedef struct tactus_port {
+  const char* device; /* "GUI", "hand" */
+  uint32_t channel;
+  uint32_t is_input;
+} tactus_port;
+
+/* Equations solved together, for messages: text of the equations and names of the unknowns, "; "-separated. */
+typedef struct tactus_block {
+  const char* equations;
+  const char* unknowns;
+  uint32_t line;  /* of the first equation */
+  uint32_t count; /* unknowns */
+  uint32_t warm;  /* Newton: offset of its unknowns in the warm section; else UINT32_MAX */
+} tactus_block;
+
+struct tactus_model {
+  uint32_t abi; /* TACTUS_ABI */
+  uint32_t state_count;
+  uint32_t input_count; /* scalars */
+  uint32_t parameter_count;
+  uint32_t derived_count;
+  uint32_t output_count; /* scalars */
+  uint32_t warm_count;
+  uint32_t work_count;
+  tactus_layout layout;
+
+  const char* name;
+  const tactus_channel* channels; /* recorded names: their place is in the outputs section */
+  const tactus_channel* input_channels;
+  const tactus_parameter* parameters;
+  const tactus_port* ports;
+  const tactus_block* blocks;
+  const char* const* state_names; /* one a scalar state: "p[1]", "p'[2]" */
+  uint32_t channel_count;
+  uint32_t input_channel_count;
+  uint32_t port_count;
+  uint32_t block_count;
+
+  /* The model's `simulation` section. step_size 0: none given. solver -1: none given. */
+  double starting_time;
+  double ending_time;
+  double step_size;
+  double tolerance;
+  double record_period;
+  int32_t solver;
+  uint32_t reserved;
+
+  /* After parameters changed: computes the derived section. */
+  int (*prepare)(const tactus_model*, tactus_instance*);
+  /* States at instance->time from the boundary conditions. */
+  int (*initialize)(const tactus_model*, tactus_instance*);
+  /* dx = f(t, x). Reads inputs, parameters, derived; may change only warm starts, work and failed_block. */
+  int (*derivative)(const tactus_model*, tactus_instance*, double t, const double* x, double* dx);
+  /* Every recorded name at (t, x), into the outputs section. */
+  int (*outputs)(const tactus_model*, tactus_instance*, double t, const double* x);
+  /* `count` steps of length h with a fixed-step solver; stops at the first failure. The kernel's own loop: either
+   * tk_fixed_steps as it is, or the same inlined around this model. */
+  int (*fixed_steps)(const tactus_model*, tactus_instance*, int solver, double h, int64_t count);
+  /* One accepted adaptive step, not beyond t_end nor longer than h_max. tk_adaptive_step, or the same inlined. */
+  int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
+};
+
+#define TACTUS_ABI 1u
+
+static inline double* tactus_data(tactus_instance* instance) { return (double*)(void*)(instance + 1); }
+static inline const double* tactus_data_const(const tactus_instance* instance) {
+  return (const double*)(const void*)(instance + 1);
+}
+static inline uint64_t tactus_instance_bytes(const tactus_model* model) {
+  return sizeof(tactus_instance) + 8u * (uint64_t)model->layout.size;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

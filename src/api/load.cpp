@@ -1,0 +1,75 @@
+#include "api/load.h"
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <iostream>
+#include <iterator>
+
+#include "api/big_stack.h"
+#include "compiler/check/diagnostics.h"
+#include "compiler/source/diagnostics.h"
+#include "compiler/source/source.h"
+
+namespace api {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A warning counts as such too: it does not decide.
+bool is_about_use(const diag::Diagnostic& diagnostic) {
+  if (diagnostic.severity != diag::Severity::error) return true;
+  constexpr std::string_view codes[] = {source::not_found.code, source::is_directory.code, source::unreadable.code,
+                                        check::unknown_override.code};
+  return std::ranges::find(codes, diagnostic.code) != std::end(codes);
+}
+
+// `read` puts the texts into the source map, and returns false after reporting.
+Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&)>& read, const compiler::Options& options,
+                 bool explain) {
+  Compiled compiled;
+  auto before = Clock::now();
+  run_with_big_stack([&] {
+    std::vector<std::uint32_t> files;
+    if (!read(compiled, files)) return;
+    compiled.program =
+        compiler::compile(files, compiled.sources, options, compiled.diags, explain ? &compiled.explanation : nullptr);
+  });
+  compiled.seconds = std::chrono::duration<double>(Clock::now() - before).count();
+  compiled.is_misuse = compiled.diags.has_errors() && std::ranges::all_of(compiled.diags.diagnostics(), is_about_use);
+  return compiled;
+}
+
+}  // namespace
+
+Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options, bool explain) {
+  return compile(
+      [&](Compiled& compiled, std::vector<std::uint32_t>& files) {
+        bool good = true;
+        for (const std::string& path : paths) {
+          std::optional<std::uint32_t> file;
+          if (path == "-") {
+            std::string text{std::istreambuf_iterator<char>(std::cin), {}};
+            file = source::add("<stdin>", std::move(text), compiled.sources, compiled.diags);
+          } else {
+            file = source::load(path, compiled.sources, compiled.diags);
+          }
+          if (file) files.push_back(*file);
+          good = good && file.has_value();
+        }
+        return good;
+      },
+      options, explain);
+}
+
+Compiled compile_text(const std::string& name, const std::string& text, const compiler::Options& options) {
+  return compile(
+      [&](Compiled& compiled, std::vector<std::uint32_t>& files) {
+        auto file = source::add(name, text, compiled.sources, compiled.diags);
+        if (file) files.push_back(*file);
+        return file.has_value();
+      },
+      options, false);
+}
+
+}  // namespace api

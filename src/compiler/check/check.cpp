@@ -1,0 +1,999 @@
+#include "compiler/check/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "abi/model.h"
+#include "base/nearest.h"
+#include "compiler/check/builtins.h"
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/scope.h"
+
+namespace check {
+namespace {
+
+using expr::Shape;
+using parse::NodeId;
+using parse::NodeKind;
+
+// What is known of an expression's shape.
+struct Known {
+  enum State { open, any, fixed } state = open;
+  Shape shape;
+
+  static Known of(Shape shape) { return {fixed, shape}; }
+  static Known of_any() { return {any, {}}; }  // the literal 0 has every shape
+  bool is_fixed() const { return state == fixed; }
+};
+
+// A bound name stands for an expression in the scope of the call, or for a counter's value.
+struct Bound {
+  NodeId node;
+  const Binding<Bound>* scope = nullptr;
+  std::optional<double> number;
+};
+using Scope = Binding<Bound>;
+
+struct SolverName {
+  std::string_view name;
+  int solver;
+};
+constexpr std::array solver_names = {SolverName{"euler", TACTUS_EULER}, SolverName{"rk4", TACTUS_RK4},
+                                     SolverName{"bs3", TACTUS_BS3}, SolverName{"tsit5", TACTUS_TSIT5},
+                                     SolverName{"dop853", TACTUS_DOP853}};
+
+class Checker {
+ public:
+  Checker(const parse::Tree& tree, base::Names& names, diag::Sink& diags) : tree_(tree), names_(names), diags_(diags) {
+    model_.tree = &tree;
+    time_ = names.intern("t");
+    pi_ = names.intern("pi");
+  }
+
+  Model run() {
+    declare();
+    settings();
+    if (tree_.equations.empty()) {
+      diags_.report({}, nothing_to_simulate).hint("write `system` and below it an equation such as `x' = -x;`");
+    }
+    find_variables();
+    infer();
+    report();
+    return std::move(model_);
+  }
+
+ private:
+  // --- Roles -----------------------------------------------------------------------------------------------------------
+
+  void declare() {
+    for (std::uint32_t i = 0; i < tree_.constants.size(); ++i) declare(Role::constant, tree_.constants[i], i);
+    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) declare(Role::parameter, tree_.parameters[i], i);
+    for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
+    for (const parse::External& external : tree_.externals) {
+      // RIDL's reads and writes are seen from RIDL: what it writes is an input of the model.
+      bool reactive = names_.text(external.name) == "ridl";
+      for (const parse::Access& access : reactive ? external.writes : external.reads) declare_input(external, access, reactive);
+    }
+  }
+
+  template <class Declaration>
+  void declare(Role role, const Declaration& declaration, std::uint32_t index) {
+    if (declaration.name == time_ || declaration.name == pi_) {
+      diags_.report(declaration.name_span, declared_twice, names_.text(declaration.name))
+          .hint("`t` is the time and `pi` is pi in every program; choose another name");
+      return;
+    }
+    if (auto found = model_.find(declaration.name)) {
+      diags_.report(declaration.name_span, declared_twice, names_.text(declaration.name))
+          .related(model_.symbols[*found].span, "declared here before");
+      return;
+    }
+    SymbolId id = model_.symbols.push({role, declaration.name, declaration.name_span, {}, index});
+    model_.by_name.emplace(declaration.name, id);
+    open_.push_back(role == Role::constant);
+  }
+
+  void declare_input(const parse::External& external, const parse::Access& access, bool reactive) {
+    const parse::Node& node = tree_[access.variable];
+    if (node.kind != NodeKind::name) {
+      diags_.report(access.span, input_primed, print_place(access.span))
+          .hint("read the name itself; its derivative by time is known wherever the program writes it with a prime");
+      return;
+    }
+    auto found = model_.find(node.name);
+    if (found && model_.symbols[*found].role != Role::input) {
+      diags_.report(access.span, declared_twice, names_.text(node.name))
+          .related(model_.symbols[*found].span, "declared here before");
+      return;
+    }
+    if (found) return;  // read by two externals: one input
+    SymbolId id = model_.symbols.push({Role::input, node.name, access.span, {}, 0});
+    model_.by_name.emplace(node.name, id);
+    open_.push_back(true);
+    model_.ports.push_back({external.name, id, true, reactive, {}});
+  }
+
+  std::string print_place(base::Span) const { return "this"; }
+
+  // Every name of an equation, condition or output that nothing declares is a variable.
+  void find_variables() {
+    for (const parse::Condition& condition : tree_.conditions) {
+      find_variables(condition.variable, nullptr, 0);
+      find_variables(condition.value, nullptr, 0);
+    }
+    for (const parse::Equation& equation : tree_.equations) {
+      find_variables(equation.left, nullptr, 0);
+      find_variables(equation.right, nullptr, 0);
+    }
+    for (const parse::External& external : tree_.externals) {
+      bool reactive = names_.text(external.name) == "ridl";
+      for (const parse::Access& access : reactive ? external.reads : external.writes) declare_output(external, access, reactive);
+    }
+  }
+
+  void declare_output(const parse::External& external, const parse::Access& access, bool reactive) {
+    if (!access.value.valid()) {
+      find_variables(access.variable, nullptr, 0);
+      NodeId base = access.variable;
+      while (tree_[base].kind != NodeKind::name && tree_[base].child_count > 0) base = tree_.child(base, 0);
+      auto found = model_.find(tree_[base].name);
+      if (found) model_.ports.push_back({external.name, *found, false, reactive, {}});
+      return;
+    }
+    // writes v = e: a variable of its own, `hand.force`.
+    find_variables(access.value, nullptr, 0);
+    base::NameId name = names_.intern(names_.text(external.name) + "." + names_.text(tree_[access.variable].name));
+    if (model_.find(name)) {
+      diags_.report(access.span, declared_twice, names_.text(name));
+      return;
+    }
+    SymbolId id = add_variable(name, access.span);
+    model_.ports.push_back({external.name, id, false, reactive, access.value});
+  }
+
+  SymbolId add_variable(base::NameId name, base::Span span) {
+    SymbolId id = model_.symbols.push({Role::variable, name, span, {}, 0});
+    model_.by_name.emplace(name, id);
+    open_.push_back(true);
+    return id;
+  }
+
+  // The input that stands for a device's value, `hand.position`; added at its first use. Empty if `node` is no such thing.
+  std::optional<SymbolId> device_value(NodeId id) {
+    const parse::Node& node = tree_[id];
+    const parse::Node& base = tree_[tree_.child(id, 0)];
+    if (base.kind != NodeKind::name) return std::nullopt;
+    base::NameId name = names_.intern(names_.text(base.name) + "." + names_.text(node.name));
+    if (auto found = model_.find(name)) return found;
+    bool is_device = std::any_of(tree_.externals.begin(), tree_.externals.end(),
+                                 [&](const parse::External& external) { return external.name == base.name; });
+    if (!is_device || names_.text(node.name) != "position") return std::nullopt;
+    SymbolId symbol = model_.symbols.push({Role::input, name, node.span, Shape::vector(3), 0});
+    model_.by_name.emplace(name, symbol);
+    open_.push_back(false);
+    model_.ports.push_back({base.name, symbol, true, false, {}});
+    return symbol;
+  }
+
+  void find_variables(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    switch (node.kind) {
+      case NodeKind::name:
+        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name)) {
+          add_variable(node.name, node.span);
+        }
+        return;
+      case NodeKind::member: device_value(id); return;
+      case NodeKind::call: {
+        for (std::uint32_t i = 1; i < node.child_count; ++i) find_variables(tree_.child(id, i), scope, depth);
+        // Names in a function's body, once each function.
+        const parse::Node& callee = tree_[tree_.child(id, 0)];
+        if (callee.kind != NodeKind::name) return;
+        auto found = model_.find(callee.name);
+        if (!found || model_.symbols[*found].role != Role::function || depth > 64) return;
+        const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
+        std::vector<Scope> bindings(function.arguments.size());
+        const Scope* inner = nullptr;
+        for (std::size_t i = 0; i < bindings.size(); ++i) {
+          bindings[i] = {inner, function.arguments[i], {}};
+          inner = &bindings[i];
+        }
+        if (bodies_seen_.emplace(found->value, true).second) find_variables(function.value, inner, depth + 1);
+        return;
+      }
+      case NodeKind::sum_over: {
+        find_variables(tree_.child(id, 0), scope, depth);
+        find_variables(tree_.child(id, 1), scope, depth);
+        Scope inner{scope, node.name, {}};
+        find_variables(tree_.child(id, 2), &inner, depth);
+        return;
+      }
+      default:
+        for (const parse::Child& child : tree_.children_of(id)) find_variables(child.node, scope, depth);
+    }
+  }
+
+  // --- Settings --------------------------------------------------------------------------------------------------------
+
+  void settings() {
+    static constexpr std::array known = {"starting_time", "ending_time",   "step_size",       "solver",
+                                         "tolerance",     "record_period", "event_precision", "max_transitions"};
+    std::unordered_map<base::NameId, base::Span> seen;
+    for (const parse::Setting& setting : tree_.settings) {
+      const std::string& key = names_.text(setting.name);
+      auto [first, fresh] = seen.emplace(setting.name, setting.span);
+      if (!fresh) {
+        diags_.report(setting.span, declared_twice, key).related(first->second, "given here before");
+        continue;
+      }
+      if (key == "solver") {
+        solver_setting(setting);
+        continue;
+      }
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        auto report = diags_.report(setting.name_span, unknown_setting, key);
+        if (auto near = base::nearest(key, known)) report.hint("did you mean `{}`?", *near);
+        else report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");
+        continue;
+      }
+      auto value = constant_value(setting.value, nullptr, 0);
+      if (!value || !std::isfinite(*value)) {
+        diags_.report(setting.span, not_constant, fmt::format("`{}`", key)).hint("write a number, such as `{} = 1`", key);
+        continue;
+      }
+      bool needs_positive = key != "starting_time" && key != "ending_time";
+      if (needs_positive && *value <= 0) {
+        diags_.report(setting.span, bad_setting, fmt::format("`{}` must be greater than 0", key));
+        continue;
+      }
+      if (key == "starting_time") model_.settings.starting_time = *value;
+      if (key == "ending_time") model_.settings.ending_time = *value;
+      if (key == "step_size") model_.settings.step_size = *value;
+      if (key == "tolerance") model_.settings.tolerance = *value;
+      if (key == "record_period") model_.settings.record_period = *value;
+    }
+    if (model_.settings.ending_time && *model_.settings.ending_time < model_.settings.starting_time) {
+      auto at = std::find_if(tree_.settings.begin(), tree_.settings.end(),
+                             [&](const parse::Setting& setting) { return names_.text(setting.name) == "ending_time"; });
+      diags_.report(at->span, bad_setting, "`ending_time` lies before `starting_time`");
+    }
+  }
+
+  void solver_setting(const parse::Setting& setting) {
+    const parse::Node& node = tree_[setting.value];
+    std::string name = node.kind == NodeKind::name     ? names_.text(node.name)
+                       : node.kind == NodeKind::string ? tree_.texts[node.text]
+                                                       : std::string();
+    for (const SolverName& row : solver_names) {
+      if (row.name == name) {
+        model_.settings.solver = row.solver;
+        return;
+      }
+    }
+    diags_.report(setting.span, bad_setting, fmt::format("there is no solver `{}`", name))
+        .hint("choose one of euler, rk4, bs3, tsit5, dop853");
+  }
+
+  // --- Numbers known before the run: indices, settings, ranges ----------------------------------------------------------
+
+  std::optional<double> constant_value(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    if (depth > 500) return std::nullopt;
+    auto child = [&](std::uint32_t i) { return constant_value(tree_.child(id, i), scope, depth + 1); };
+    switch (node.kind) {
+      case NodeKind::number: return node.number;
+      case NodeKind::negate:
+        if (auto a = child(0)) return -*a;
+        return std::nullopt;
+      case NodeKind::name: {
+        if (node.name == pi_) return 3.14159265358979323846;
+        if (auto bound = find_binding(scope, node.name)) {
+          if (bound->what.number) return bound->what.number;
+          if (!bound->what.node.valid()) return std::nullopt;
+          return constant_value(bound->what.node, bound->what.scope, depth + 1);
+        }
+        auto found = model_.find(node.name);
+        if (!found || model_.symbols[*found].role != Role::constant) return std::nullopt;
+        return constant_value(tree_.constants[model_.symbols[*found].declaration].value, nullptr, depth + 1);
+      }
+      case NodeKind::sum:
+      case NodeKind::product: {
+        double value = 0;
+        bool first = true;
+        for (const parse::Child& part : tree_.children_of(id)) {
+          auto a = constant_value(part.node, scope, depth + 1);
+          if (!a) return std::nullopt;
+          if (first) value = *a;
+          else if (part.op == parse::Op::plus) value += *a;
+          else if (part.op == parse::Op::minus) value -= *a;
+          else if (part.op == parse::Op::times) value *= *a;
+          else value /= *a;
+          first = false;
+        }
+        return value;
+      }
+      case NodeKind::power: {
+        auto a = child(0);
+        auto b = child(1);
+        if (!a || !b) return std::nullopt;
+        return std::pow(*a, *b);
+      }
+      default: return std::nullopt;
+    }
+  }
+
+  std::optional<long long> constant_integer(NodeId id, const Scope* scope) {
+    auto value = constant_value(id, scope, 0);
+    if (!value || *value != std::floor(*value) || std::abs(*value) > 1e9) return std::nullopt;
+    return static_cast<long long>(*value);
+  }
+
+  // --- Shapes ----------------------------------------------------------------------------------------------------------
+
+  void infer() {
+    for (bool likely : {false, true}) {
+      do {
+        changed_ = false;
+        pass(likely);
+      } while (changed_);
+    }
+    for (std::size_t i = 0; i < open_.size(); ++i) open_[i] = false;
+  }
+
+  void pass(bool likely) {
+    for (std::size_t i = 0; i < model_.symbols.size(); ++i) {
+      const Symbol& symbol = model_.symbols[SymbolId(i)];
+      if (symbol.role == Role::constant && open_[i]) {
+        settle(SymbolId(i), shape_of(tree_.constants[symbol.declaration].value, nullptr, 0));
+      }
+    }
+    for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
+    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
+    for (const Port& port : model_.ports) {
+      if (port.value.valid()) settle(port.symbol, shape_of(port.value, nullptr, 0));
+    }
+  }
+
+  void settle(SymbolId id, Known known) {
+    if (!open_[id.value] || !known.is_fixed()) return;
+    model_.symbols[id].shape = known.shape;
+    open_[id.value] = false;
+    changed_ = true;
+  }
+
+  void relate(NodeId left, NodeId right, bool likely) {
+    Known a = shape_of(left, nullptr, 0);
+    Known b = shape_of(right, nullptr, 0);
+    if (b.is_fixed() && (!a.is_fixed() || likely)) push(left, b.shape, likely, nullptr, 0);
+    if (a.is_fixed() && (!b.is_fixed() || likely)) push(right, a.shape, likely, nullptr, 0);
+    if (!likely) return;
+    // Operands of sums inside, whatever the sides are.
+    spread(left, nullptr, 0);
+    spread(right, nullptr, 0);
+  }
+
+  // Says that an expression has this shape; settles the names for which that is certain, or, with `likely`, plausible.
+  void push(NodeId id, Shape shape, bool likely, const Scope* scope, int depth) {
+    if (depth > 500) return;
+    const parse::Node& node = tree_[id];
+    switch (node.kind) {
+      case NodeKind::name: {
+        if (auto bound = find_binding(scope, node.name)) {
+          if (bound->what.node.valid()) push(bound->what.node, shape, likely, bound->what.scope, depth + 1);
+          return;
+        }
+        if (auto found = model_.find(node.name)) settle(*found, Known::of(shape));
+        return;
+      }
+      case NodeKind::prime:
+      case NodeKind::negate: push(tree_.child(id, 0), shape, likely, scope, depth + 1); return;
+      case NodeKind::tuple:
+        if (shape.is_vector() && shape.rows == node.child_count) {
+          for (const parse::Child& child : tree_.children_of(id)) push(child.node, Shape::scalar(), likely, scope, depth + 1);
+        } else if (shape.is_matrix() && shape.rows == node.child_count) {
+          for (const parse::Child& child : tree_.children_of(id)) {
+            push(child.node, Shape::vector(shape.columns), likely, scope, depth + 1);
+          }
+        }
+        return;
+      case NodeKind::sum:
+        if (!likely) return;
+        for (const parse::Child& child : tree_.children_of(id)) {
+          if (shape_of(child.node, scope, 0).state == Known::open) push(child.node, shape, likely, scope, depth + 1);
+        }
+        return;
+      case NodeKind::product: {
+        if (!likely) return;
+        // One open factor among scalars takes the shape.
+        NodeId open_factor;
+        for (const parse::Child& child : tree_.children_of(id)) {
+          Known known = shape_of(child.node, scope, 0);
+          if (known.state == Known::open) {
+            if (open_factor.valid()) return;
+            open_factor = child.node;
+          } else if (!known.is_fixed() || !known.shape.is_scalar()) {
+            return;
+          }
+        }
+        if (open_factor.valid()) push(open_factor, shape, likely, scope, depth + 1);
+        return;
+      }
+      case NodeKind::conditional:
+        push(tree_.child(id, 1), shape, likely, scope, depth + 1);
+        push(tree_.child(id, 2), shape, likely, scope, depth + 1);
+        return;
+      default: return;
+    }
+  }
+
+  // In a sum with one known vector, the other open operands are likely vectors too.
+  void spread(NodeId id, const Scope* scope, int depth) {
+    if (depth > 500) return;
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::sum) {
+      Known sum = shape_of(id, scope, 0);
+      if (sum.is_fixed() && !sum.shape.is_scalar()) push(id, sum.shape, true, scope, depth);
+    }
+    for (const parse::Child& child : tree_.children_of(id)) spread(child.node, scope, depth + 1);
+  }
+
+  // The shape of an expression, as far as it is known. With reporting_ on, says what does not fit.
+  Known shape_of(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    if (depth > 500) return {};
+    auto of_child = [&](std::uint32_t i) { return shape_of(tree_.child(id, i), scope, depth + 1); };
+    switch (node.kind) {
+      case NodeKind::number: return node.number == 0 ? Known::of_any() : Known::of(Shape::scalar());
+      case NodeKind::boolean: return Known::of(Shape::scalar());
+      case NodeKind::string:
+        if (reporting_) diags_.report(node.span, not_a_value, "a text");
+        return {};
+      case NodeKind::name: return shape_of_name(id, scope, depth);
+      case NodeKind::member: return shape_of_member(id);
+      case NodeKind::prime: return of_child(0);
+      case NodeKind::negate: return of_child(0);
+      case NodeKind::argument:
+        if (reporting_) diags_.report(node.span, not_a_value, "a named argument");
+        return {};
+      case NodeKind::tuple: return shape_of_tuple(id, scope, depth);
+      case NodeKind::sum: {
+        Known result = of_child(0);
+        for (std::uint32_t i = 1; i < node.child_count; ++i) {
+          result = component_wise(result, of_child(i), node.span, "these cannot be added");
+        }
+        return result;
+      }
+      case NodeKind::product: {
+        Known result = of_child(0);
+        for (std::uint32_t i = 1; i < node.child_count; ++i) {
+          Known factor = of_child(i);
+          if (tree_.children[node.first_child + i].op == parse::Op::divide) result = quotient(result, factor, node.span);
+          else result = product(result, factor, node.span);
+        }
+        return result;
+      }
+      case NodeKind::power: {
+        Known base = of_child(0);
+        Known exponent = of_child(1);
+        if (base.is_fixed() && base.shape.is_matrix() && reporting_) {
+          diags_.report(node.span, wrong_shape, "^", "scalars or vectors", describe(base.shape))
+              .hint("write the product of the matrices out");
+        }
+        return component_wise(base, exponent, node.span, "`^` does not fit");
+      }
+      case NodeKind::logical_not:
+      case NodeKind::logical_and:
+      case NodeKind::logical_or:
+      case NodeKind::implies:
+      case NodeKind::compare:
+        for (std::uint32_t i = 0; i < node.child_count; ++i) {
+          need_scalar(of_child(i), tree_[tree_.child(id, i)].span, node.kind == NodeKind::compare ? "a comparison" : "a condition");
+        }
+        return Known::of(Shape::scalar());
+      case NodeKind::in_set: return shape_of_in_set(id, scope, depth);
+      case NodeKind::in_range:
+        for (std::uint32_t i = 0; i < 3; ++i) need_scalar(of_child(i), tree_[tree_.child(id, i)].span, "in");
+        return Known::of(Shape::scalar());
+      case NodeKind::conditional: {
+        need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "if");
+        return component_wise(of_child(1), of_child(2), node.span, "the branches of `if` differ");
+      }
+      case NodeKind::sum_over: return shape_of_sum_over(id, scope, depth);
+      case NodeKind::index: return shape_of_index(id, scope, depth);
+      case NodeKind::call: return shape_of_call(id, scope, depth);
+    }
+    return {};
+  }
+
+  Known shape_of_name(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    if (auto bound = find_binding(scope, node.name)) {
+      if (bound->what.number) return Known::of(Shape::scalar());
+      return bound->what.node.valid() ? shape_of(bound->what.node, bound->what.scope, depth + 1) : Known();
+    }
+    if (node.name == time_ || node.name == pi_) return Known::of(Shape::scalar());
+    auto found = model_.find(node.name);
+    if (!found) {  // a name in a function that nothing calls, in a constant
+      if (reporting_) {
+        diags_.report(node.span, not_a_value, fmt::format("`{}`", names_.text(node.name)))
+            .hint("a constant and a parameter are made of numbers and constants that the program declares");
+      }
+      return Known::of(Shape::scalar());
+    }
+    const Symbol& symbol = model_.symbols[*found];
+    if (symbol.role == Role::function) {
+      if (reporting_) {
+        diags_.report(node.span, not_a_value, fmt::format("the function `{}`", names_.text(node.name)))
+            .hint("call it: `{}(..)`", names_.text(node.name));
+      }
+      return {};
+    }
+    if (symbol.role == Role::parameter) return Known::of(Shape::scalar());
+    return open_[found->value] ? Known() : Known::of(symbol.shape);
+  }
+
+  Known shape_of_member(NodeId id) {
+    const parse::Node& node = tree_[id];
+    if (auto found = device_value(id)) return open_[found->value] ? Known() : Known::of(model_.symbols[*found].shape);
+    if (reporting_) {
+      const parse::Node& base = tree_[tree_.child(id, 0)];
+      std::string text = base.kind == NodeKind::name ? names_.text(base.name) + "." + names_.text(node.name) : names_.text(node.name);
+      diags_.report(node.span, not_built, text)
+          .hint("this version knows `NAME.position` of an `external NAME`, a vector of 3");
+    }
+    return {};
+  }
+
+  Known shape_of_tuple(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    Known part;
+    bool open = false;
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      Known known = shape_of(tree_.child(id, i), scope, depth + 1);
+      if (known.state == Known::open) open = true;
+      if (!known.is_fixed()) continue;
+      if (part.is_fixed() && !(part.shape == known.shape)) {
+        if (reporting_) {
+          diags_.report(tree_[tree_.child(id, i)].span, tuple_mixed)
+              .hint("here is {}, before it {}; a matrix is a tuple of rows of one length", describe(known.shape), describe(part.shape));
+        }
+        return {};
+      }
+      part = known;
+    }
+    if (!part.is_fixed() && !open) part = Known::of(Shape::scalar());  // all zeros
+    if (!part.is_fixed()) return likely_vector(node.child_count);
+    if (part.shape.is_scalar()) return Known::of(Shape::vector(node.child_count));
+    if (part.shape.is_vector()) return Known::of(Shape::matrix(node.child_count, part.shape.rows));
+    if (reporting_) diags_.report(node.span, tuple_mixed).hint("a matrix cannot be part of a vector");
+    return {};
+  }
+
+  // A tuple of open parts is a vector as a rule; rows that turn out to be vectors settle before this is asked again.
+  Known likely_vector(std::uint32_t) { return {}; }
+
+  Known component_wise(Known a, Known b, base::Span span, std::string_view what) {
+    if (a.state == Known::any) return b;
+    if (b.state == Known::any) return a;
+    if (a.is_fixed() && b.is_fixed()) {
+      if (a.shape == b.shape || b.shape.is_scalar()) return a;
+      if (a.shape.is_scalar()) return b;
+      if (reporting_) diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+      return {};
+    }
+    // A vector and something open: the sum is that vector, for a scalar spreads.
+    if (a.is_fixed() && !a.shape.is_scalar()) return a;
+    if (b.is_fixed() && !b.shape.is_scalar()) return b;
+    return {};
+  }
+
+  Known product(Known a, Known b, base::Span span) {
+    if (a.state == Known::any || b.state == Known::any) return Known::of_any();
+    if (!a.is_fixed() || !b.is_fixed()) return {};
+    if (a.shape.is_scalar()) return b;
+    if (b.shape.is_scalar()) return a;
+    if (a.shape.is_vector() && b.shape.is_vector()) return component_wise(a, b, span, "these cannot be multiplied");
+    if (a.shape.is_matrix() && a.shape.columns == b.shape.rows) {
+      if (b.shape.is_vector()) return Known::of(Shape::vector(a.shape.rows));
+      return Known::of(Shape::matrix(a.shape.rows, b.shape.columns));
+    }
+    if (reporting_) {
+      auto report = diags_.report(span, shapes_differ, "these cannot be multiplied", describe(a.shape), describe(b.shape));
+      if (a.shape.is_vector()) report.hint("the matrix stands first: `M * v`; for a row times a matrix write `transpose(M) * v`");
+    }
+    return {};
+  }
+
+  Known quotient(Known a, Known b, base::Span span) {
+    if (b.is_fixed() && b.shape.is_matrix()) {
+      if (reporting_) {
+        diags_.report(span, wrong_shape, "/", "a scalar or a vector below", describe(b.shape)).hint("write `inverse(M) * v`");
+      }
+      return {};
+    }
+    return component_wise(a, b, span, "these cannot be divided");
+  }
+
+  void need_scalar(Known known, base::Span span, std::string_view what) {
+    if (reporting_ && known.is_fixed() && !known.shape.is_scalar()) {
+      diags_.report(span, wrong_shape, what, "a scalar", describe(known.shape));
+    }
+  }
+
+  Known need(Known known, base::Span span, std::string_view what, std::string_view wanted, bool fits) {
+    if (reporting_ && known.is_fixed() && !fits) diags_.report(span, wrong_shape, what, wanted, describe(known.shape));
+    return known;
+  }
+
+  Known shape_of_in_set(NodeId id, const Scope* scope, int depth) {
+    NodeId set = tree_.child(id, 1);
+    Known point = shape_of(tree_.child(id, 0), scope, depth + 1);
+    const parse::Node& set_node = tree_[set];
+    Known corner;
+    if (set_node.kind == NodeKind::call && tree_[tree_.child(set, 0)].kind == NodeKind::name &&
+        names_.text(tree_[tree_.child(set, 0)].name) == "box" && set_node.child_count == 3) {
+      corner = shape_of(tree_.child(set, 1), scope, depth + 1);
+      component_wise(corner, shape_of(tree_.child(set, 2), scope, depth + 1), set_node.span, "corner and size of a box differ");
+    } else {
+      corner = shape_of(set, scope, depth + 1);
+    }
+    if (point.is_fixed() && corner.is_fixed() && !(point.shape == corner.shape) && reporting_) {
+      diags_.report(tree_[id].span, shapes_differ, "the point and the box do not match", describe(point.shape), describe(corner.shape));
+    }
+    return Known::of(Shape::scalar());
+  }
+
+  Known shape_of_sum_over(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    auto low = constant_integer(tree_.child(id, 0), scope);
+    auto high = constant_integer(tree_.child(id, 1), scope);
+    if (!low || !high || *high - *low > 1000000) {
+      if (reporting_) diags_.report(node.span, not_constant, "the bounds of `sum`").hint("write whole numbers or constants, as in `sum(i in 1..3: v[i])`");
+      return {};
+    }
+    Known result = Known::of_any();
+    for (long long i = *low; i <= *high; ++i) {
+      Bound bound;
+      bound.number = static_cast<double>(i);
+      Scope inner{scope, node.name, bound};
+      result = component_wise(result, shape_of(tree_.child(id, 2), &inner, depth + 1), node.span, "these cannot be added");
+      if (!reporting_ && result.is_fixed()) break;
+      if (reporting_ && diags_.has_errors() && result.state == Known::open) break;
+    }
+    return result;
+  }
+
+  Known shape_of_index(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    Known base = shape_of(tree_.child(id, 0), scope, depth + 1);
+    for (std::uint32_t i = 1; i < node.child_count; ++i) {
+      auto index = constant_integer(tree_.child(id, i), scope);
+      if (!index) {
+        if (reporting_) diags_.report(tree_[tree_.child(id, i)].span, index_not_constant).hint("components are numbered from 1: `p[1]`");
+        return {};
+      }
+      if (!base.is_fixed()) continue;
+      long long limit = i == 1 ? base.shape.rows : base.shape.columns;
+      if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) && reporting_) {
+        diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape))
+            .hint("components are numbered from 1 to {}", limit);
+      }
+    }
+    if (!base.is_fixed()) return base.state == Known::any ? Known() : base_index_open(node);
+    if (base.shape.is_matrix() && node.child_count == 2) return Known::of(Shape::vector(base.shape.columns));
+    return Known::of(Shape::scalar());
+  }
+
+  // v[i] of an open v: a component, as a rule of a vector.
+  Known base_index_open(const parse::Node& node) {
+    return node.child_count == 3 ? Known::of(Shape::scalar()) : Known();
+  }
+
+  Known shape_of_call(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    const parse::Node& callee = tree_[tree_.child(id, 0)];
+    if (callee.kind != NodeKind::name) {
+      if (reporting_) {
+        bool is_table = callee.kind == NodeKind::call && tree_[tree_.child(tree_.child(id, 0), 0)].kind == NodeKind::name &&
+                        names_.text(tree_[tree_.child(tree_.child(id, 0), 0)].name) == "table";
+        if (is_table) diags_.report(callee.span, not_built, "table");
+        else diags_.report(callee.span, not_a_value, "this call").hint("only a function's name can be called; write `*` to multiply");
+      }
+      return {};
+    }
+    const std::string& name = names_.text(callee.name);
+    auto found = model_.find(callee.name);
+    if (found && model_.symbols[*found].role == Role::function) return shape_of_function(id, *found, scope, depth);
+    const BuiltinRow* builtin = find_builtin(name);
+    if (!builtin) {
+      if (reporting_) {
+        if (found) {
+          diags_.report(node.span, not_a_value, fmt::format("`{}(..)`", name))
+              .hint("`{}` is no function; to multiply write `{} * (..)`; a start `{}(0) = ..` stands under `boundary`", name, name, name);
+        } else {
+          auto report = diags_.report(callee.span, unknown_function, name);
+          if (auto near = nearest_function(name)) report.hint("did you mean `{}`?", *near);
+          else report.hint("declare it: `function {}(x) = ..;`", name);
+        }
+      }
+      return {};
+    }
+    int count = static_cast<int>(node.child_count) - 1;
+    if (count < builtin->fewest || count > builtin->most) {
+      if (reporting_) diags_.report(node.span, argument_count, name, static_cast<std::size_t>(count)).hint("write `{}`", builtin->usage);
+      return {};
+    }
+    return shape_of_builtin(id, *builtin, scope, depth);
+  }
+
+  std::optional<std::string> nearest_function(std::string_view wanted) {
+    std::vector<std::string_view> all;
+    for (const BuiltinRow& row : builtins) all.push_back(row.name);
+    for (const parse::Function& function : tree_.functions) all.push_back(names_.text(function.name));
+    auto near = base::nearest(wanted, all);
+    return near ? std::optional(std::string(*near)) : std::nullopt;
+  }
+
+  Known shape_of_function(NodeId id, SymbolId symbol, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    const parse::Function& function = tree_.functions[model_.symbols[symbol].declaration];
+    const std::string& name = names_.text(function.name);
+    std::size_t count = node.child_count - 1;
+    if (count != function.arguments.size()) {
+      if (reporting_) {
+        diags_.report(node.span, argument_count, name, count)
+            .hint("it takes {}", function.arguments.size())
+            .related(function.name_span, "declared here");
+      }
+      return {};
+    }
+    if (std::find(active_.begin(), active_.end(), symbol) != active_.end()) {
+      if (reporting_ || !self_call_reported_) {
+        diags_.report(node.span, calls_itself, name).hint("a function is expanded where it is called and must come to an end");
+        self_call_reported_ = true;
+      }
+      return {};
+    }
+    std::vector<Scope> bindings(count);
+    const Scope* inner = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+      Bound bound;
+      bound.node = tree_.child(id, static_cast<std::uint32_t>(i) + 1);
+      bound.scope = scope;
+      bindings[i] = {inner, function.arguments[i], bound};
+      inner = &bindings[i];
+    }
+    active_.push_back(symbol);
+    Known result = shape_of(function.value, inner, depth + 1);
+    active_.pop_back();
+    return result;
+  }
+
+  Known shape_of_builtin(NodeId id, const BuiltinRow& builtin, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    auto argument = [&](std::uint32_t i) { return shape_of(tree_.child(id, i + 1), scope, depth + 1); };
+    auto span = [&](std::uint32_t i) { return tree_[tree_.child(id, i + 1)].span; };
+    auto vector_argument = [&](std::uint32_t i) {
+      Known known = argument(i);
+      return need(known, span(i), builtin.name, "a vector", known.shape.is_vector());
+    };
+    auto same = [&](Known a, Known b) {
+      if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape) && reporting_) {
+        diags_.report(node.span, shapes_differ, fmt::format("`{}` needs two of a kind", builtin.name), describe(a.shape), describe(b.shape));
+      }
+    };
+    const Known scalar = Known::of(Shape::scalar());
+    std::uint32_t count = node.child_count - 1;
+    switch (builtin.id) {
+      case Builtin::sin: case Builtin::cos: case Builtin::tan: case Builtin::asin: case Builtin::acos: case Builtin::atan:
+      case Builtin::square_root: case Builtin::exp: case Builtin::log: case Builtin::absolute: case Builtin::sign:
+      case Builtin::floor: case Builtin::ceil: {
+        Known known = argument(0);
+        return known.state == Known::any ? scalar : known;
+      }
+      case Builtin::atan2: case Builtin::power: case Builtin::minimum: case Builtin::maximum: case Builtin::clamp: {
+        Known result = argument(0);
+        for (std::uint32_t i = 1; i < count; ++i) {
+          result = component_wise(result, argument(i), node.span, fmt::format("the arguments of `{}` differ", builtin.name));
+        }
+        return result.state == Known::any ? scalar : result;
+      }
+      case Builtin::norm: argument(0); return scalar;
+      case Builtin::dot: same(vector_argument(0), vector_argument(1)); return scalar;
+      case Builtin::distance: same(argument(0), argument(1)); return scalar;
+      case Builtin::cross: {
+        Known a = argument(0);
+        Known b = argument(1);
+        same(a, b);
+        for (std::uint32_t i = 0; i < 2; ++i) {
+          Known known = i == 0 ? a : b;
+          need(known, span(i), "cross", "vectors of 3 (or of 2, for a scalar)",
+               known.shape.is_vector() && (known.shape.rows == 3 || known.shape.rows == 2));
+        }
+        if (a.is_fixed()) return a.shape == Shape::vector(2) ? scalar : Known::of(Shape::vector(3));
+        if (b.is_fixed()) return b.shape == Shape::vector(2) ? scalar : Known::of(Shape::vector(3));
+        return {};
+      }
+      case Builtin::direction: return vector_argument(0);
+      case Builtin::proj: {
+        Known a = vector_argument(0);
+        same(a, vector_argument(1));
+        return a;
+      }
+      case Builtin::rotate: {
+        Known a = argument(0);
+        std::uint32_t n = count == 2 ? 2 : 3;
+        need(a, span(0), "rotate", n == 2 ? "a vector of 2" : "a vector of 3", a.shape == Shape::vector(n));
+        if (count == 3) {
+          Known axis = argument(1);
+          need(axis, span(1), "rotate", "an axis, a vector of 3", axis.shape == Shape::vector(3));
+        }
+        need_scalar(argument(count - 1), span(count - 1), "rotate");
+        return Known::of(Shape::vector(n));
+      }
+      case Builtin::transpose: {
+        Known a = argument(0);
+        if (!a.is_fixed()) return a;
+        return Known::of(Shape::matrix(a.shape.columns, a.shape.rows));
+      }
+      case Builtin::inverse: case Builtin::det: {
+        Known a = argument(0);
+        need(a, span(0), builtin.name, "a square matrix", a.shape.is_matrix() && a.shape.rows == a.shape.columns);
+        if (a.is_fixed() && a.shape.rows > 6 && reporting_) {
+          diags_.report(span(0), wrong_shape, builtin.name, "a matrix of at most 6 x 6", describe(a.shape))
+              .hint("write the equation and let it be solved: `M * x = b`");
+        }
+        return builtin.id == Builtin::det ? scalar : a;
+      }
+      case Builtin::skew: {
+        Known a = argument(0);
+        need(a, span(0), "skew", "a vector of 3", a.shape == Shape::vector(3));
+        return Known::of(Shape::matrix(3, 3));
+      }
+      case Builtin::diag: {
+        if (count > 1) {
+          for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "diag");
+          return Known::of(Shape::matrix(count, count));
+        }
+        Known a = vector_argument(0);
+        return a.is_fixed() ? Known::of(Shape::matrix(a.shape.rows, a.shape.rows)) : a;
+      }
+      case Builtin::identity: {
+        auto n = constant_integer(tree_.child(id, 1), scope);
+        if (!n || *n < 1 || *n > 1000) {
+          if (reporting_) diags_.report(span(0), not_constant, "the size of `identity`");
+          return {};
+        }
+        return Known::of(Shape::matrix(static_cast<std::uint32_t>(*n), static_cast<std::uint32_t>(*n)));
+      }
+      case Builtin::index: {
+        Known a = argument(0);
+        auto index = constant_integer(tree_.child(id, 2), scope);
+        if (!index) {
+          if (reporting_) diags_.report(span(1), index_not_constant).hint("components are numbered from 1: `index(p, 1)`");
+          return {};
+        }
+        if (a.is_fixed() && (*index < 1 || *index > a.shape.rows || a.shape.is_scalar()) && reporting_) {
+          diags_.report(span(1), index_out_of_range, *index, describe(a.shape)).hint("components are numbered from 1 to {}", a.shape.rows);
+        }
+        if (a.is_fixed() && a.shape.is_matrix()) return Known::of(Shape::vector(a.shape.columns));
+        return a.is_fixed() ? scalar : Known();
+      }
+      case Builtin::integration: case Builtin::smooth: {
+        Known a = argument(0);
+        return a.state == Known::any ? scalar : a;
+      }
+      case Builtin::diff: need_scalar(argument(1), span(1), "diff"); return argument(0);
+      case Builtin::box:
+        if (reporting_) diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
+        return {};
+      case Builtin::conditional: return {};
+      case Builtin::delay: case Builtin::noise: case Builtin::table:
+        if (reporting_) diags_.report(node.span, not_built, builtin.name);
+        return {};
+    }
+    return {};
+  }
+
+  // --- The last walk ---------------------------------------------------------------------------------------------------
+
+  void report() {
+    reporting_ = true;
+    for (const parse::Constant& constant : tree_.constants) {
+      Known known = shape_of(constant.value, nullptr, 0);
+      if (auto found = model_.find(constant.name); found && known.is_fixed()) model_.symbols[*found].shape = known.shape;
+    }
+    for (const parse::Parameter& parameter : tree_.parameters) report_parameter(parameter);
+    for (const parse::Condition& condition : tree_.conditions) report_condition(condition);
+    for (const parse::Equation& equation : tree_.equations) {
+      report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
+    }
+    for (const Port& port : model_.ports) {
+      if (port.value.valid()) shape_of(port.value, nullptr, 0);
+    }
+  }
+
+  void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
+    Known a = shape_of(left, nullptr, 0);
+    Known b = shape_of(right, nullptr, 0);
+    if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape)) {
+      diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+    }
+  }
+
+  void report_parameter(const parse::Parameter& parameter) {
+    const std::string& name = names_.text(parameter.name);
+    auto number = [&](NodeId id, std::string_view what) -> std::optional<double> {
+      auto value = constant_value(id, nullptr, 0);
+      if (!value) diags_.report(tree_[id].span, not_constant, what).hint("write a number or constants");
+      else if (!std::isfinite(*value)) diags_.report(tree_[id].span, not_a_number_literal, name);
+      return value;
+    };
+    auto value = number(parameter.value, fmt::format("the value of parameter `{}`", name));
+    if (!parameter.low.valid()) return;
+    auto low = number(parameter.low, "the range of a parameter");
+    auto high = number(parameter.high, "the range of a parameter");
+    if (!value || !low || !high) return;
+    if (*low > *high) diags_.report(tree_[parameter.low].span.to(tree_[parameter.high].span), range_empty);
+    else if (*value < *low || *value > *high) diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high);
+  }
+
+  void report_condition(const parse::Condition& condition) {
+    NodeId base = condition.variable;
+    if (tree_[base].kind == NodeKind::prime) base = tree_.child(base, 0);
+    const parse::Node& node = tree_[base];
+    if (node.kind != NodeKind::name) {
+      diags_.report(node.span, condition_target, "a part of a vector").hint("give the whole vector: `p(0) = (1, 2)`");
+      return;
+    }
+    auto found = model_.find(node.name);
+    if (node.name == time_ || node.name == pi_ || (found && model_.symbols[*found].role != Role::variable)) {
+      diags_.report(node.span, condition_target, fmt::format("`{}`", names_.text(node.name)))
+          .hint("a start is given to what equations determine; this is declared or read from outside");
+      return;
+    }
+    auto time = constant_value(condition.time, nullptr, 0);
+    if (!time) diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
+    else if (*time != model_.settings.starting_time) {
+      diags_.report(tree_[condition.time].span, condition_time, fmt::format("{}", model_.settings.starting_time))
+          .hint("boundary values at other times are part of the language but not built yet");
+    }
+    report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
+  }
+
+  const parse::Tree& tree_;
+  base::Names& names_;
+  diag::Sink& diags_;
+  Model model_;
+  base::NameId time_;
+  base::NameId pi_;
+  std::vector<bool> open_;  // by symbol: the shape is not yet known
+  std::unordered_map<std::uint32_t, bool> bodies_seen_;
+  std::vector<SymbolId> active_;  // functions being expanded
+  bool self_call_reported_ = false;
+  bool changed_ = false;
+  bool reporting_ = false;
+};
+
+}  // namespace
+
+Model check(const parse::Tree& tree, base::Names& names, diag::Sink& diags) { return Checker(tree, names, diags).run(); }
+
+std::string dump(const Model& model, const base::Names& names) {
+  static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function"};
+  std::string out;
+  for (const Symbol& symbol : model.symbols) {
+    out += fmt::format("{} {}", roles[static_cast<int>(symbol.role)], names.text(symbol.name));
+    if (symbol.role != Role::function) out += fmt::format(": {}", describe(symbol.shape));
+    out += '\n';
+  }
+  for (const Port& port : model.ports) {
+    out += fmt::format("{} {} {}\n", names.text(port.device), port.is_input ? "gives" : "takes", names.text(model.symbols[port.symbol].name));
+  }
+  return out;
+}
+
+}  // namespace check

@@ -1,0 +1,19 @@
+// Checks a program: who each name is, and that shapes fit.
+//
+//   parse::Tree --roles--> symbols --shapes to a fixed point--> check::Model
+//
+// A name that no declaration explains is a variable; whether an equation determines it is structure's question. Shapes are
+// inferred: they flow from literals and boundary values through equations in both directions until nothing changes. First only
+// along what is certain (`v = e`), then, for names still open, along what is likely (`a + b` have one shape); what is then
+// still open is a scalar. A last walk reports what does not fit.
+#pragma once
+
+#include "compiler/check/model.h"
+#include "diag/sink.h"
+
+namespace check {
+
+// Always returns a model; it is fit for use only if nothing was reported as an error. `tree` must outlive it.
+[[nodiscard]] Model check(const parse::Tree& tree, base::Names& names, diag::Sink& diags);
+
+}  // namespace check

@@ -1,0 +1,36 @@
+// What check can say about a program.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace check {
+
+using Text = std::string_view;
+
+inline constexpr diag::Kind<> nothing_to_simulate{"C001", "nothing to simulate: the program has no equations"};
+inline constexpr diag::Kind<Text> declared_twice{"C002", "`{}` is declared twice"};
+inline constexpr diag::Kind<Text> unknown_setting{"C003", "`simulation` knows no `{}`"};
+inline constexpr diag::Kind<Text> bad_setting{"C004", "{}"};
+inline constexpr diag::Kind<Text> unknown_function{"C005", "there is no function `{}`"};
+inline constexpr diag::Kind<Text, std::size_t> argument_count{"C006", "`{}` does not take {} arguments"};
+inline constexpr diag::Kind<Text, std::string, std::string> shapes_differ{"C007", "{}: one side is {}, the other {}"};
+inline constexpr diag::Kind<Text, Text, std::string> wrong_shape{"C008", "`{}` needs {}, not {}"};
+inline constexpr diag::Kind<> index_not_constant{"C009", "an index must be a whole number known before the run"};
+inline constexpr diag::Kind<long long, std::string> index_out_of_range{"C010", "there is no component {} in {}"};
+inline constexpr diag::Kind<Text> not_constant{"C011", "{} must be known before the run"};
+inline constexpr diag::Kind<Text> calls_itself{"C012", "the function `{}` calls itself"};
+inline constexpr diag::Kind<Text> not_built{"C013", "`{}` is part of the language but not built yet"};
+inline constexpr diag::Kind<Text> not_a_value{"C014", "{} is not a value here"};
+inline constexpr diag::Kind<Text> condition_time{"C015", "a condition is given at the starting time ({}) in this version"};
+inline constexpr diag::Kind<Text> condition_target{"C016", "{} cannot be given a start"};
+inline constexpr diag::Kind<> tuple_mixed{"C017", "the parts of this vector have different shapes"};
+inline constexpr diag::Kind<Text> not_a_number_literal{"C018", "the value of `{}` is not a finite number"};
+inline constexpr diag::Kind<Text> unknown_override{"C019", "`--set {}`: the program has no parameter or constant of that name"};
+inline constexpr diag::Kind<Text> input_primed{"C020", "`{}`: an external reads a name without primes"};
+inline constexpr diag::Kind<double, double, double> outside_range{"C021", "the value {} lies outside its range {}..{}"};
+inline constexpr diag::Kind<> range_empty{"C022", "a range runs from the smaller to the larger value"};
+
+}  // namespace check

@@ -1,0 +1,59 @@
+// The checked model: every name of the program with its role and shape. Expressions stay in the tree; with the symbols at hand
+// they can be evaluated without surprises.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/names.h"
+#include "compiler/expr/shape.h"
+#include "compiler/parse/tree.h"
+
+namespace check {
+
+using SymbolId = base::Id<struct SymbolTag>;
+
+enum class Role { variable, input, parameter, constant, function };
+
+struct Symbol {
+  Role role;
+  base::NameId name;
+  base::Span span;  // where it is declared, or first used
+  expr::Shape shape;
+  std::uint32_t declaration = 0;  // index into the tree's constants, parameters or functions
+};
+
+// An external's connection. `value` is valid for `writes v = e`.
+struct Port {
+  base::NameId device;
+  SymbolId symbol;  // an input, or the variable written
+  bool is_input = false;
+  bool is_reactive = false;  // `external ridl`: connects to reactive behaviours, not to a device
+  parse::NodeId value;
+};
+
+struct Settings {
+  double starting_time = 0;
+  std::optional<double> ending_time, step_size, tolerance, record_period;
+  std::optional<int> solver;  // tactus_solver; bs3 is TACTUS_BS3
+};
+
+struct Model {
+  const parse::Tree* tree = nullptr;
+  base::Table<SymbolId, Symbol> symbols;
+  std::unordered_map<base::NameId, SymbolId> by_name;
+  std::vector<Port> ports;
+  Settings settings;
+
+  std::optional<SymbolId> find(base::NameId name) const {
+    auto found = by_name.find(name);
+    return found == by_name.end() ? std::nullopt : std::optional(found->second);
+  }
+};
+
+std::string dump(const Model& model, const base::Names& names);
+
+}  // namespace check

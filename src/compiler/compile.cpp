@@ -1,0 +1,101 @@
+#include "compiler/compile.h"
+
+#include <algorithm>
+
+#include "compiler/check/check.h"
+#include "compiler/check/diagnostics.h"
+#include "compiler/flatten/flatten.h"
+#include "compiler/lex/lex.h"
+#include "compiler/lower/lower.h"
+#include "compiler/parse/parse.h"
+#include "compiler/structure/structure.h"
+
+namespace compiler {
+namespace {
+
+std::string print_tokens(const lex::Tokens& tokens, const diag::SourceMap& sources) {
+  std::string out;
+  for (std::size_t i = 0; i + 1 < tokens.list.size(); ++i) {
+    out += sources.text(tokens.span(i));
+    out += '\n';
+  }
+  return out;
+}
+
+// Keeps what a pass made, when somebody asked.
+class Pages {
+ public:
+  explicit Pages(Explanation* explanation) : explanation_(explanation) {}
+  template <class Make>
+  void add(const char* name, const char* title, Make text) {
+    if (explanation_) explanation_->stages.push_back({name, title, text()});
+  }
+
+ private:
+  Explanation* explanation_;
+};
+
+void report_unknown_overrides(const std::vector<structure::Override>& left, const flat::Model& flat, diag::Sink& diags) {
+  for (const structure::Override& override : left) {
+    std::string known;
+    for (const flat::Parameter& parameter : flat.parameters) known += (known.empty() ? "`" : ", `") + parameter.name + "`";
+    auto report = diags.report({}, check::unknown_override, override.name);
+    if (known.empty()) report.hint("declare it: `parameter {} = 1;`", override.name);
+    else report.hint("its parameters are {}", known);
+  }
+}
+
+}  // namespace
+
+const Explanation::Stage* Explanation::find(std::string_view name) const {
+  auto found = std::find_if(stages.begin(), stages.end(), [&](const Stage& stage) { return stage.name == name; });
+  return found == stages.end() ? nullptr : &*found;
+}
+
+std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, const diag::SourceMap& sources, const Options& options,
+                                   diag::Sink& diags, Explanation* explanation) {
+  Pages pages(explanation);
+  base::Names names;
+
+  // Texts to one tree.
+  parse::Tree tree;
+  std::string all_tokens;
+  for (std::uint32_t file : files) {
+    lex::Tokens tokens = lex::lex(sources, file, names, diags);
+    if (explanation) all_tokens += print_tokens(tokens, sources);
+    parse::append(tree, parse::parse(tokens, sources, names, diags, parse::dialect_of(sources.name(file))));
+  }
+  pages.add("tokens", "the text, cut into words and signs", [&] { return all_tokens; });
+  pages.add("tree", "the text as it was read", [&] { return parse::dump(tree, names); });
+  if (diags.has_errors()) return std::nullopt;
+
+  check::Model model = check::check(tree, names, diags);
+  pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
+  if (diags.has_errors()) return std::nullopt;
+
+  std::vector<flatten::Override> named;
+  std::vector<structure::Override> unnamed;  // constants written as equations are known only after folding
+  for (const Override& override : options.overrides) {
+    auto symbol = model.find(names.find(override.name));
+    bool declared = symbol && (model.symbols[*symbol].role == check::Role::parameter || model.symbols[*symbol].role == check::Role::constant);
+    if (declared) named.push_back({names.find(override.name), override.value});
+    else unnamed.push_back({override.name, override.value});
+  }
+  flat::Model flat = flatten::flatten(model, names, named, diags);
+  pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
+  if (diags.has_errors()) return std::nullopt;
+  // No vectors and no functions beyond this point.
+
+  auto sorted = structure::sort(flat, unnamed, diags);
+  if (sorted) report_unknown_overrides(unnamed, flat, diags);
+  if (!sorted || diags.has_errors()) return std::nullopt;
+  pages.add("blocks", "constants, states, and which equations determine what, in order", [&] { return structure::dump(*sorted, flat); });
+  // Nothing below reports user errors.
+
+  ir::Program program = lower::lower(flat, *sorted, sources);
+  program.name = files.empty() ? "model" : sources.name(files.front());
+  pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(program); });
+  return program;
+}
+
+}  // namespace compiler

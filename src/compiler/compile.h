@@ -1,0 +1,43 @@
+// The compiler's front door: texts in, an ir::Program out. The list of passes stands in compile.cpp, on one screen.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+#include "diag/sink.h"
+#include "diag/source_map.h"
+
+namespace compiler {
+
+// A value given from outside (`--set m=2`): replaces a parameter's initial value, or a constant written in the text.
+struct Override {
+  std::string name;
+  double value = 0;
+};
+
+struct Options {
+  std::vector<Override> overrides;
+};
+
+// What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, model, flat, blocks,
+// ir. `find` gives the text of one.
+struct Explanation {
+  struct Stage {
+    std::string name;
+    std::string title;  // one line: what this stage did
+    std::string text;
+  };
+  std::vector<Stage> stages;
+  const Stage* find(std::string_view name) const;
+};
+
+// Empty, after reporting to `diags`, when the program has errors. `files` are ids in `sources`, compiled together as one
+// program; files named *.phydl are read with the seed's reserved words only. Deterministic. Allocates.
+[[nodiscard]] std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, const diag::SourceMap& sources,
+                                                 const Options& options, diag::Sink& diags,
+                                                 Explanation* explanation = nullptr);
+
+}  // namespace compiler

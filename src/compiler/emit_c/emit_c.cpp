@@ -1,0 +1,380 @@
+#include "compiler/emit_c/emit_c.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+#include <set>
+#include <span>
+
+#include "abi/model.h"
+#include "base/check.h"
+#include "compiler/ir/layout.h"
+#include "compiler/ir/uses.h"
+
+namespace emit_c {
+
+namespace {
+
+using ir::Op;
+using ir::Value;
+
+// The statements of one chunk, and which names of its surroundings they read.
+struct Body {
+  std::string text;
+  std::set<std::string> names;  // "t", "x", "dx", "work", ..
+};
+
+class ChunkPrinter {
+ public:
+  ChunkPrinter(const ir::Chunk& chunk, std::string_view prefix) : chunk_(chunk), uses_(ir::find_uses(chunk)), prefix_(prefix) {}
+
+  Body print() {
+    for (Value v = 0; v < chunk_.instructions.size(); ++v) {
+      if (uses_.live[v]) instruction(v);
+    }
+    return std::move(body_);
+  }
+
+ private:
+  template <class... A>
+  void line(fmt::format_string<A...> format, A&&... arguments) {
+    body_.text += "  ";
+    fmt::format_to(std::back_inserter(body_.text), format, std::forward<A>(arguments)...);
+    body_.text += '\n';
+  }
+
+  // Element of a section, noting that the section is used.
+  std::string element(const char* section, std::uint32_t index) {
+    body_.names.insert(section);
+    return fmt::format("{}[{}]", section, index);
+  }
+
+  void define(Value v, std::string_view expression) { line("const double v{} = {};", v, expression); }
+  void define_truth(Value v, std::string_view expression) { line("const int v{} = {};", v, expression); }
+  void store(const char* section, std::uint32_t index, Value a) { line("{} = v{};", element(section, index), a); }
+
+  void call(Value v, const char* function) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    if (i.b == ir::no_value) {
+      define(v, fmt::format("{}(v{})", function, i.a));
+    } else {
+      define(v, fmt::format("{}(v{}, v{})", function, i.a, i.b));
+    }
+  }
+
+  void sine_or_cosine(Value v) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    const Value other = uses_.partner(v);
+    if (other == ir::no_value) return call(v, i.op == Op::sin ? "tk_sin" : "tk_cos");
+    if (other < v) return;  // computed there
+    const auto [sine, cosine] = i.op == Op::sin ? std::pair(v, other) : std::pair(other, v);
+    line("double v{}, v{};", sine, cosine);
+    line("tk_sincos(v{}, &v{}, &v{});", i.a, sine, cosine);
+  }
+
+  void solve(Value v) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    const bool linear = i.op == Op::linear_solve;
+    for (std::uint32_t k = 0; k < i.count; ++k) store("work", i.index + k, chunk_.operands[i.first + k]);
+    body_.names.insert("work");
+    body_.names.insert("status");
+    if (linear) {
+      TACTUS_CHECK(i.count == i.size * i.size + i.size);
+      line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, i.index + i.size * i.size);
+    } else {
+      body_.names.insert("warm");
+      line("status = tk_newton({}, {}_residual_{}, work + {}, warm + {}, work + {});", i.size, prefix_, i.residual, i.index,
+           i.warm, i.index + i.count);
+    }
+    line("if (status != TACTUS_OK) {{");
+    line("  instance->failed_block = {};", i.block);
+    line("  return status;");
+    line("}}");
+    auto found = uses_.solutions.find(v);
+    if (found == uses_.solutions.end()) return;
+    for (Value solution : found->second) {
+      const std::uint32_t index = chunk_.instructions[solution].index;
+      TACTUS_CHECK(index < i.size);
+      define(solution, linear ? element("work", i.index + i.size * i.size + index) : element("warm", i.warm + index));
+    }
+  }
+
+  void instruction(Value v) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    switch (i.op) {
+      case Op::constant: return define(v, number(i.number));
+      case Op::time: body_.names.insert("t"); return define(v, "t");
+      case Op::state: return define(v, element("x", i.index));
+      case Op::input:
+        body_.names.insert("t");
+        return define(v, fmt::format("{} + {} * (t - instance->input_time)", element("inputs", i.index),
+                                     element("input_rates", i.index)));
+      case Op::input_rate: return define(v, element("input_rates", i.index));
+      case Op::parameter: return define(v, element("parameters", i.index));
+      case Op::derived: return define(v, element("derived", i.index));
+      case Op::load_work: return define(v, element("work", i.index));
+      case Op::captured: return define(v, element("captured", i.index));
+      case Op::unknown: return define(v, element("z", i.index));
+      case Op::add: return define(v, fmt::format("v{} + v{}", i.a, i.b));
+      case Op::subtract: return define(v, fmt::format("v{} - v{}", i.a, i.b));
+      case Op::multiply: return define(v, fmt::format("v{} * v{}", i.a, i.b));
+      case Op::divide: return define(v, fmt::format("v{} / v{}", i.a, i.b));
+      case Op::negate: return define(v, fmt::format("-v{}", i.a));
+      case Op::square_root: return call(v, "tk_sqrt");
+      case Op::absolute: return call(v, "tk_abs");
+      case Op::floor: return call(v, "tk_floor");
+      case Op::ceil: return call(v, "tk_ceil");
+      case Op::sin:
+      case Op::cos: return sine_or_cosine(v);
+      case Op::tan: return call(v, "tk_tan");
+      case Op::asin: return call(v, "tk_asin");
+      case Op::acos: return call(v, "tk_acos");
+      case Op::atan: return call(v, "tk_atan");
+      case Op::atan2: return call(v, "tk_atan2");
+      case Op::exp: return call(v, "tk_exp");
+      case Op::log: return call(v, "tk_log");
+      case Op::power: return call(v, "tk_pow");
+      case Op::less: return define_truth(v, fmt::format("v{} < v{}", i.a, i.b));
+      case Op::less_equal: return define_truth(v, fmt::format("v{} <= v{}", i.a, i.b));
+      case Op::equal: return define_truth(v, fmt::format("v{} == v{}", i.a, i.b));
+      case Op::not_equal: return define_truth(v, fmt::format("v{} != v{}", i.a, i.b));
+      case Op::logical_and: return define_truth(v, fmt::format("v{} && v{}", i.a, i.b));
+      case Op::logical_or: return define_truth(v, fmt::format("v{} || v{}", i.a, i.b));
+      case Op::logical_not: return define_truth(v, fmt::format("!v{}", i.a));
+      case Op::select: return define(v, fmt::format("v{} ? v{} : v{}", i.a, i.b, i.c));
+      case Op::linear_solve:
+      case Op::newton_solve: return solve(v);
+      case Op::solution: return;  // read behind its solve
+      case Op::store_derivative: return store("dx", i.index, i.a);
+      case Op::store_state: return store("states", i.index, i.a);
+      case Op::store_derived: return store("derived", i.index, i.a);
+      case Op::store_output: return store("outputs", i.index, i.a);
+      case Op::store_work: return store("work", i.index, i.a);
+      case Op::store_warm: return store("warm", i.index, i.a);
+      case Op::store_residual: return store("r", i.index, i.a);
+      case Op::store_jacobian: return store("j", i.index, i.a);
+    }
+  }
+
+  const ir::Chunk& chunk_;
+  ir::Uses uses_;
+  std::string_view prefix_;
+  Body body_;
+};
+
+class ModelPrinter {
+ public:
+  ModelPrinter(const ir::Program& program, std::string_view prefix, const Entries& entries)
+      : program_(program), prefix_(prefix), entries_(entries), layout_(ir::layout_of(program)) {}
+
+  std::string print() {
+    for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
+    function("prepare", program_.prepare, Arguments::none);
+    function("initialize", program_.initialize, Arguments::none);
+    function("derivative", program_.derivative, Arguments::x_dx);
+    function("outputs", program_.outputs, Arguments::x);
+    metadata();
+    return std::move(text_);
+  }
+
+ private:
+  enum class Arguments { none, x, x_dx };  // beyond model and instance
+
+  template <class... A>
+  void line(fmt::format_string<A...> format, A&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<A>(arguments)...);
+    text_ += '\n';
+  }
+
+  void residual(std::size_t k) {
+    Body body = ChunkPrinter(program_.residuals[k], prefix_).print();
+    TACTUS_CHECK(!body.names.contains("status"));
+    line("static void {}_residual_{}(const double* captured, const double* z, double* r, double* j) {{", prefix_, k);
+    for (const char* name : {"captured", "z", "r", "j"}) {
+      if (!body.names.contains(name)) line("  (void){};", name);
+    }
+    text_ += body.text;
+    line("}}\n");
+  }
+
+  // Pointers to the sections that the body uses, then the body.
+  void function_body(const Body& body, Arguments arguments, bool with_model) {
+    const auto uses = [&](const char* name) { return body.names.contains(name); };
+    if (with_model) line("  (void)model;");
+    if (arguments == Arguments::none) {
+      if (uses("t")) line("  const double t = instance->time;");
+      if (uses("x")) line("  const double* const x = tactus_data(instance) + {};", layout_.states);
+    } else {
+      if (!uses("t")) line("  (void)t;");
+      if (!uses("x")) line("  (void)x;");
+      if (arguments == Arguments::x_dx && !uses("dx")) line("  (void)dx;");
+    }
+    const std::pair<const char*, std::uint32_t> sections[] = {
+        {"states", layout_.states},   {"inputs", layout_.inputs},   {"input_rates", layout_.input_rates},
+        {"parameters", layout_.parameters}, {"derived", layout_.derived}, {"outputs", layout_.outputs},
+        {"warm", layout_.warm},       {"work", layout_.work},
+    };
+    bool instance_used = uses("status") || (arguments == Arguments::none && (uses("t") || uses("x")));
+    for (const auto& [name, offset] : sections) {
+      if (!uses(name)) continue;
+      line("  double* const {} = tactus_data(instance) + {};", name, offset);
+      instance_used = true;
+    }
+    if (!instance_used) line("  (void)instance;");
+    if (uses("status")) line("  int status;");
+    text_ += body.text;
+    line("  return TACTUS_OK;\n}}\n");
+  }
+
+  void function(const char* name, const ir::Function& function, Arguments arguments) {
+    const char* parameters = arguments == Arguments::none ? "tactus_instance* instance"
+                             : arguments == Arguments::x  ? "tactus_instance* instance, double t, const double* x"
+                                                          : "tactus_instance* instance, double t, const double* x, double* dx";
+    if (function.chunks.size() <= 1) {
+      const Body body = function.chunks.empty() ? Body{} : ChunkPrinter(function.chunks[0], prefix_).print();
+      line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
+      return function_body(body, arguments, true);
+    }
+    for (std::size_t k = 0; k < function.chunks.size(); ++k) {
+      line("static int {}_{}_{}({}) {{", prefix_, name, k, parameters);
+      function_body(ChunkPrinter(function.chunks[k], prefix_).print(), arguments, false);
+    }
+    const char* given = arguments == Arguments::none ? "instance" : arguments == Arguments::x ? "instance, t, x" : "instance, t, x, dx";
+    line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
+    line("  (void)model;");
+    line("  int status = TACTUS_OK;");
+    for (std::size_t k = 0; k < function.chunks.size(); ++k) {
+      line("  status = {}_{}_{}({});", prefix_, name, k, given);
+      if (ir::can_fail(function.chunks[k])) line("  if (status != TACTUS_OK) return status;");
+    }
+    line("  return status;\n}}\n");
+  }
+
+  // Beyond the longest literal that C11 promises (4095 characters), an array of characters.
+  std::string text_expression(std::string_view text) {
+    if (text.size() <= 4000) return string_literal(text);
+    const std::string array = fmt::format("{}_text_{}", prefix_, long_texts_++);
+    text_ += char_array(array, text);
+    return array;
+  }
+
+  template <class Item, class Print>
+  std::string array(const char* type, const char* name, std::span<const Item> items, Print print) {
+    if (items.empty()) return "0";
+    std::string rows;
+    for (const Item& item : items) rows += fmt::format("    {},\n", print(item));
+    line("static const {} {}_{}[] = {{\n{}}};\n", type, prefix_, name, rows);
+    return fmt::format("{}_{}", prefix_, name);
+  }
+
+  void metadata() {
+    const auto channel = [&](const ir::Channel& c) {
+      return fmt::format("{{{}, {}, {}, {}, {}, {}}}", text_expression(c.name), text_expression(c.unit), c.at, c.rows, c.columns,
+                         c.flags);
+    };
+    const std::string channels = array<ir::Channel>("tactus_channel", "channels", program_.channels, channel);
+    const std::string input_channels = array<ir::Channel>("tactus_channel", "input_channels", program_.input_channels, channel);
+    const std::string parameters =
+        array<ir::Parameter>("tactus_parameter", "parameters", program_.parameters, [&](const ir::Parameter& p) {
+          return fmt::format("{{{}, {}, {}, {}, {}}}", text_expression(p.name), text_expression(p.unit), number(p.initial),
+                             number(p.low), number(p.high));
+        });
+    const std::string ports = array<ir::Port>("tactus_port", "ports", program_.ports, [&](const ir::Port& p) {
+      return fmt::format("{{{}, {}, {}}}", text_expression(p.device), p.channel, p.is_input ? 1 : 0);
+    });
+    const std::string blocks = array<ir::Block>("tactus_block", "blocks", program_.blocks, [&](const ir::Block& b) {
+      return fmt::format("{{{}, {}, {}, {}, {}u}}", text_expression(b.equations), text_expression(b.unknowns), b.line, b.count,
+                         b.warm);
+    });
+    const std::string state_names = array<std::string>("char* const", "state_names", program_.state_names,
+                                                       [&](const std::string& s) { return text_expression(s); });
+    const std::string name = text_expression(program_.name);
+
+    line("extern const tactus_model {}_model;", prefix_);
+    line("const tactus_model {}_model = {{", prefix_);
+    line("    .abi = TACTUS_ABI,");
+    line("    .state_count = {},", program_.state_names.size());
+    line("    .input_count = {},", program_.input_count);
+    line("    .parameter_count = {},", program_.parameters.size());
+    line("    .derived_count = {},", program_.derived_count);
+    line("    .output_count = {},", program_.output_count);
+    line("    .warm_count = {},", program_.warm_count);
+    line("    .work_count = {},", program_.work_count);
+    line("    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = {},", layout_.states,
+         layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
+    line("               .warm = {}, .snapshot = {}, .work = {}, .stages = {}, .size = {}}},", layout_.warm, layout_.snapshot,
+         layout_.work, layout_.stages, layout_.size);
+    line("    .name = {},", name);
+    line("    .channels = {},", channels);
+    line("    .input_channels = {},", input_channels);
+    line("    .parameters = {},", parameters);
+    line("    .ports = {},", ports);
+    line("    .blocks = {},", blocks);
+    line("    .state_names = {},", state_names);
+    line("    .channel_count = {},", program_.channels.size());
+    line("    .input_channel_count = {},", program_.input_channels.size());
+    line("    .port_count = {},", program_.ports.size());
+    line("    .block_count = {},", program_.blocks.size());
+    line("    .starting_time = {},", number(program_.starting_time));
+    line("    .ending_time = {},", number(program_.ending_time));
+    line("    .step_size = {},", number(program_.step_size));
+    line("    .tolerance = {},", number(program_.tolerance));
+    line("    .record_period = {},", number(program_.record_period));
+    line("    .solver = {},", program_.solver);
+    for (const char* entry : {"prepare", "initialize", "derivative", "outputs"}) line("    .{} = {}_{},", entry, prefix_, entry);
+    line("    .fixed_steps = {},", entries_.fixed_steps);
+    line("    .adaptive_step = {},", entries_.adaptive_step);
+    line("}};");
+  }
+
+  const ir::Program& program_;
+  std::string_view prefix_;
+  const Entries& entries_;
+  tactus_layout layout_;
+  std::string text_;
+  int long_texts_ = 0;
+};
+
+}  // namespace
+
+std::string number(double value) {
+  if (std::isnan(value)) return "(0.0 / 0.0)";
+  if (std::isinf(value)) return value > 0 ? "(1.0 / 0.0)" : "(-1.0 / 0.0)";
+  std::string text = fmt::format("{}", value);
+  if (text.find_first_of(".e") == std::string::npos) text += ".0";
+  return text[0] == '-' ? fmt::format("({})", text) : text;
+}
+
+std::string string_literal(std::string_view text) {
+  std::string literal = "\"";
+  for (char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\' || c == '?') {  // "??=" would be a trigraph
+      literal += '\\';
+      literal += c;
+    } else if (byte < 32 || byte > 126) {
+      literal += fmt::format("\\{:03o}", byte);
+    } else {
+      literal += c;
+    }
+  }
+  literal += '"';
+  return literal;
+}
+
+std::string char_array(std::string_view name, std::string_view text) {
+  std::string result = fmt::format("static const char {}[] = {{", name);
+  for (std::size_t k = 0; k < text.size(); ++k) {
+    if (k % 24 == 0) result += "\n ";
+    fmt::format_to(std::back_inserter(result), " {},", static_cast<int>(static_cast<signed char>(text[k])));
+  }
+  result += " 0};\n";
+  return result;
+}
+
+std::string emit_model(const ir::Program& program, std::string_view prefix, const Entries& entries) {
+  return ModelPrinter(program, prefix, entries).print();
+}
+
+}  // namespace emit_c

@@ -1,0 +1,75 @@
+// Every backend computes the same bits: hand-written programs on both JIT tiers, C by two compilers and two levels, and wasm.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "compiler/emit_llvm/jit.h"
+#include "compiler/emit_llvm/testing/compare.h"
+#include "compiler/emit_llvm/testing/sample_programs.h"
+
+namespace backend_testing {
+namespace {
+
+class Backends : public testing::TestWithParam<std::size_t> {
+ protected:
+  const ir::Program program = all_samples()[GetParam()];
+  const std::vector<Plan> plans = plans_of_all_solvers(program.step_size, program.ending_time);
+};
+
+std::string sample_name(const testing::TestParamInfo<std::size_t>& info) {
+  static const std::vector<ir::Program> samples = all_samples();
+  const std::string& name = samples[info.param].name;
+  return name.substr(0, name.find(' '));
+}
+
+INSTANTIATE_TEST_SUITE_P(Samples, Backends, testing::Range(std::size_t{0}, all_samples().size()), sample_name);
+
+TEST_P(Backends, OptimisedTierHasTheBitsOfTheQuickTier) {
+  for (const Plan& plan : plans) {
+    emit_llvm::JitOptions options;
+    options.solver = plan.solver;
+    emit_llvm::CompiledModel model(program, options);
+    model.wait_optimised();
+    ASSERT_NE(model.optimised(), nullptr);
+    const Trail quick = run_table(model.quick(), plan);
+    EXPECT_GT(quick.size(), 10u);
+    EXPECT_EQ(first_difference(quick, run_table(model.optimised(), plan)), "") << "solver " << plan.solver;
+    EXPECT_EQ(first_difference(quick, run_alternating(model.quick(), model.optimised(), plan)), "") << "solver " << plan.solver;
+  }
+}
+
+TEST_P(Backends, WasmHasTheBitsOfTheQuickTier) {
+  if (!has_node()) GTEST_SKIP() << "no node";
+  emit_llvm::CompiledModel model(program, {.optimise = false});
+  for (int solver : {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
+    ir::Program specialised = program;
+    specialised.solver = solver;
+    // All plans on each: the specialised loop and the generic ones beside it.
+    const std::vector<Trail> trails = run_wasm(specialised, plans);
+    for (std::size_t k = 0; k < plans.size(); ++k) {
+      EXPECT_EQ(first_difference(run_table(model.quick(), plans[k]), trails[k]), "") << "solvers " << solver << ", " << plans[k].solver;
+    }
+  }
+}
+
+// All samples in one library for each compiler.
+class CCompilers : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(All, CCompilers,
+                         testing::Values("gcc -O2", "gcc -O0", "gcc -O3 -march=native", "clang-19 -O2", "clang-19 -O0",
+                                         "clang-19 -O3 -march=native"));
+
+TEST_P(CCompilers, HaveTheBitsOfTheQuickTier) {
+  const std::vector<ir::Program> programs = all_samples();
+  const CLibrary library(programs, GetParam());
+  for (std::size_t k = 0; k < programs.size(); ++k) {
+    emit_llvm::CompiledModel model(programs[k], {.optimise = false});
+    for (const Plan& plan : plans_of_all_solvers(programs[k].step_size, programs[k].ending_time)) {
+      EXPECT_EQ(first_difference(run_table(model.quick(), plan), run_table(library.model(k), plan)), "")
+          << programs[k].name << ", solver " << plan.solver;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace backend_testing

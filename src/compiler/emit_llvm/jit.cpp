@@ -1,0 +1,241 @@
+#include "compiler/emit_llvm/jit.h"
+
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/Core.h>
+#include <llvm/ExecutionEngine/Orc/ExecutorProcessControl.h>
+#include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "compiler/emit_llvm/codegen.h"
+#include "compiler/emit_llvm/module.h"
+#include "compiler/ir/layout.h"
+#include "compiler/ir/uses.h"
+#include "kernel/kernel.h"
+
+namespace emit_llvm {
+
+namespace {
+
+namespace orc = llvm::orc;
+using Clock = std::chrono::steady_clock;
+
+constexpr const char* table_name = "tk_the_model";
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+template <class T>
+T must(llvm::Expected<T> value) {
+  if (!value) {
+    llvm::errs() << "tactus: LLVM: " << llvm::toString(value.takeError()) << '\n';
+    TACTUS_CHECK(false);
+  }
+  return std::move(*value);
+}
+
+void must(llvm::Error error) {
+  if (error) {
+    llvm::errs() << "tactus: LLVM: " << llvm::toString(std::move(error)) << '\n';
+    TACTUS_CHECK(false);
+  }
+}
+
+// What code on processors without SSE 4.1 calls for llvm.floor and llvm.ceil.
+double native_floor(double x) { return tk_floor(x); }
+double native_ceil(double x) { return tk_ceil(x); }
+
+// The process's own functions that model code may call.
+orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
+  orc::SymbolMap symbols;
+  const auto add = [&](const char* name, auto* function) {
+    symbols[session.intern(name)] = {orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  };
+  add("tk_sin", &tk_sin);
+  add("tk_cos", &tk_cos);
+  add("tk_sincos", &tk_sincos);
+  add("tk_tan", &tk_tan);
+  add("tk_asin", &tk_asin);
+  add("tk_acos", &tk_acos);
+  add("tk_atan", &tk_atan);
+  add("tk_atan2", &tk_atan2);
+  add("tk_exp", &tk_exp);
+  add("tk_log", &tk_log);
+  add("tk_pow", &tk_pow);
+  add("tk_lu_solve", &tk_lu_solve);
+  add("tk_newton", &tk_newton);
+  add("tk_fixed_steps", &tk_fixed_steps);
+  add("tk_adaptive_step", &tk_adaptive_step);
+  add("floor", &native_floor);
+  add("ceil", &native_ceil);
+  add("memcpy", &std::memcpy);
+  add("memmove", &std::memmove);
+  add("memset", &std::memset);
+  return symbols;
+}
+
+// The metadata half of a table, pointing into a program that outlives it.
+class ProcessMetadata {
+ public:
+  explicit ProcessMetadata(const ir::Program& program) {
+    const auto channels_of = [](const std::vector<ir::Channel>& from) {
+      std::vector<tactus_channel> to;
+      to.reserve(from.size());
+      for (const ir::Channel& c : from) to.push_back({c.name.c_str(), c.unit.c_str(), c.at, c.rows, c.columns, c.flags});
+      return to;
+    };
+    channels_ = channels_of(program.channels);
+    input_channels_ = channels_of(program.input_channels);
+    for (const ir::Parameter& p : program.parameters) parameters_.push_back({p.name.c_str(), p.unit.c_str(), p.initial, p.low, p.high});
+    for (const ir::Port& p : program.ports) ports_.push_back({p.device.c_str(), p.channel, p.is_input ? 1u : 0u});
+    for (const ir::Block& b : program.blocks) blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
+    for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
+    model_.name = program.name.c_str();
+    model_.channels = channels_.data();
+    model_.input_channels = input_channels_.data();
+    model_.parameters = parameters_.data();
+    model_.ports = ports_.data();
+    model_.blocks = blocks_.data();
+    model_.state_names = state_names_.data();
+  }
+  ProcessMetadata(const ProcessMetadata&) = delete;
+  ProcessMetadata& operator=(const ProcessMetadata&) = delete;
+
+  const tactus_model& model() const { return model_; }  // pointers only
+
+ private:
+  tactus_model model_ = {};
+  std::vector<tactus_channel> channels_;
+  std::vector<tactus_channel> input_channels_;
+  std::vector<tactus_parameter> parameters_;
+  std::vector<tactus_port> ports_;
+  std::vector<tactus_block> blocks_;
+  std::vector<const char*> state_names_;
+};
+
+// Object files -> callable memory.
+class ObjectLoader {
+ public:
+  ObjectLoader()
+      : session_(must(orc::SelfExecutorProcessControl::Create())),
+        layer_(session_, must(llvm::jitlink::InProcessMemoryManager::Create())) {}
+  ~ObjectLoader() { must(session_.endSession()); }
+
+  // Callable from any thread.
+  const tactus_model* load(llvm::SmallVector<char, 0> object, const char* tier) {
+    orc::JITDylib& library = session_.createBareJITDylib(tier);
+    must(library.define(orc::absoluteSymbols(native_symbols(session_))));
+    must(layer_.add(library, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), tier, false)));
+    return must(session_.lookup({&library}, table_name)).getAddress().toPtr<const tactus_model*>();
+  }
+
+ private:
+  orc::ExecutionSession session_;
+  orc::ObjectLinkingLayer layer_;
+};
+
+}  // namespace
+
+struct CompiledModel::Implementation {
+  explicit Implementation(ir::Program given) : program(std::move(given)), metadata(program) {}
+
+  void compile_quick() {
+    const auto start = Clock::now();
+    const auto machine = make_native_machine(Effort::fast);
+    llvm::LLVMContext context;
+    const auto module = build_module(program, context, module_options(*machine));
+    times.build = seconds_since(start);
+    quick = loader.load(generate_code(*module, *machine, cancelled), "quick");
+    current.store(quick, std::memory_order_release);
+    times.quick = seconds_since(start);
+  }
+
+  void compile_optimised(const JitOptions& options) {
+    const auto start = Clock::now();
+    const Effort effort = ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
+    const auto machine = make_native_machine(effort);
+    llvm::LLVMContext context;
+    ModuleOptions how = module_options(*machine);
+    const KernelEntries entries = specialised_entries(program, options.solver);
+    how.fixed_steps = entries.fixed_steps;
+    how.adaptive_step = entries.adaptive_step;
+    how.always_inline_limit = effort == Effort::full ? always_inline_limit : 0;
+    const auto module = build_module(program, context, how);
+    link_kernel(*module, kernel_bitcode_native(), Link::needed);
+    // The generic loops are the process's own.
+    for (const char* generic : {"tk_fixed_steps", "tk_adaptive_step"}) {
+      if (llvm::Function* function = module->getFunction(generic)) function->deleteBody();
+    }
+    if (const char* e = getenv("TK_EXP")) for (const char* n : {"tk_sin","tk_cos","tk_sincos","tk_exp","tk_log","tk_pow","tk_atan","tk_atan2","tk_asin","tk_acos","tk_tan"}) if (auto* f = module->getFunction(n)) { if (*e=='n') f->deleteBody(); else f->addFnAttr(llvm::Attribute::AlwaysInline); }
+    internalize(*module, {table_name});
+    set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
+    optimise(*module, *machine, effort, cancelled);
+    if (cancelled) return;
+    auto object = generate_code(*module, *machine, cancelled);
+    if (cancelled) return;
+    const tactus_model* table = loader.load(std::move(object), "optimised");
+    optimised_seconds.store(seconds_since(start));
+    optimised.store(table, std::memory_order_release);
+    current.store(table, std::memory_order_release);
+  }
+
+  ModuleOptions module_options(const llvm::TargetMachine& machine) const {
+    ModuleOptions options;
+    options.triple = machine.getTargetTriple().str();
+    options.data_layout = machine.createDataLayout().getStringRepresentation();
+    options.table = table_name;
+    options.metadata = &metadata.model();
+    return options;
+  }
+
+  static constexpr std::size_t always_inline_limit = 300;
+
+  const ir::Program program;
+  const ProcessMetadata metadata;
+  ObjectLoader loader;
+  JitTimes times;  // written before the thread starts
+  std::atomic<double> optimised_seconds = 0;
+  const tactus_model* quick = nullptr;
+  std::atomic<const tactus_model*> optimised = nullptr;
+  std::atomic<const tactus_model*> current = nullptr;
+  std::atomic<bool> cancelled = false;
+  std::thread thread;
+};
+
+CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
+    : implementation_(std::make_unique<Implementation>(std::move(program))) {
+  Implementation& self = *implementation_;
+  self.compile_quick();
+  if (options.optimise && ir::instruction_count(self.program) <= options.optimisation_limit) {
+    self.thread = std::thread([&self, options] { self.compile_optimised(options); });
+  }
+}
+
+CompiledModel::~CompiledModel() {
+  implementation_->cancelled = true;
+  if (implementation_->thread.joinable()) implementation_->thread.join();
+}
+
+const tactus_model* CompiledModel::current() const { return implementation_->current.load(std::memory_order_acquire); }
+const tactus_model* CompiledModel::quick() const { return implementation_->quick; }
+const tactus_model* CompiledModel::optimised() const { return implementation_->optimised.load(std::memory_order_acquire); }
+
+const tactus_model* CompiledModel::wait_optimised() {
+  if (implementation_->thread.joinable()) implementation_->thread.join();
+  return current();
+}
+
+JitTimes CompiledModel::times() const {
+  JitTimes times = implementation_->times;
+  times.optimised = implementation_->optimised_seconds.load();
+  return times;
+}
+
+}  // namespace emit_llvm

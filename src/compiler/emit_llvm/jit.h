@@ -1,0 +1,63 @@
+// ir::Program -> machine code in this process, in two tiers with the same bits:
+//
+//   quick      the model's functions as they are, selected in one linear pass (LLVM -O0, FastISel); the kernel is the one
+//              that this program was built with. Ready when compile() returns.
+//   optimised  the model linked with the kernel's bitcode: a whole step is one function (-O2 for this processor, without
+//              vectorisers and contraction). Compiled on a background thread and swapped in when ready.
+//
+// Both tables have the same layout and metadata, so a running Instance moves from one to the other between two calls.
+// This header knows nothing of LLVM.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "abi/model.h"
+#include "compiler/ir/ir.h"
+
+namespace emit_llvm {
+
+struct JitOptions {
+  // Start the background thread; without it only the quick tier exists.
+  bool optimise = true;
+  // The tactus_solver whose loop the optimised tier inlines; the others run too, without inlining. -1: what the model says.
+  int solver = -1;
+  // Above this many IR instructions in all the optimised tier keeps chunks as calls and uses -O1.
+  std::size_t full_optimisation_limit = 20'000;
+  // Above this many there is no optimised tier: it would not pay.
+  std::size_t optimisation_limit = 2'000'000;
+};
+
+// How long the parts took; for `--time` and benchmarks. Seconds.
+struct JitTimes {
+  double build = 0;     // IR instructions -> LLVM
+  double quick = 0;     // from compile() to a callable quick table, all included
+  double optimised = 0;  // from the thread's start to the optimised table; 0 until then
+};
+
+// Owns the code and the metadata behind its tables: they die with it. Not movable, since tables point into it.
+class CompiledModel {
+ public:
+  // The program must be well formed (lower's output); anything else is our own bug and aborts.
+  explicit CompiledModel(ir::Program program, const JitOptions& options = {});
+  // Cancels the background thread at its next function or pass, and waits for that.
+  ~CompiledModel();
+  CompiledModel(const CompiledModel&) = delete;
+  CompiledModel& operator=(const CompiledModel&) = delete;
+
+  // The best table there is now: wait-free, callable from a real-time thread. Once optimised, always optimised.
+  const tactus_model* current() const;
+  const tactus_model* quick() const;
+  // Null until it is ready, and for ever when there is none.
+  const tactus_model* optimised() const;
+  // Blocks until the background thread has ended, then current().
+  const tactus_model* wait_optimised();
+
+  JitTimes times() const;
+
+ private:
+  struct Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace emit_llvm

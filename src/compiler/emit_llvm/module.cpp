@@ -1,0 +1,492 @@
+#include "compiler/emit_llvm/module.h"
+
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/Function.h>
+#include <llvm/IR/GlobalVariable.h>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Verifier.h>
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "base/check.h"
+#include "compiler/ir/layout.h"
+#include "compiler/ir/uses.h"
+
+namespace emit_llvm {
+
+namespace {
+
+using ir::Op;
+using ir::Value;
+
+// What surrounds a chunk: pointers, null where the function has none.
+struct Surroundings {
+  llvm::Value* instance = nullptr;
+  llvm::Value* t = nullptr;
+  llvm::Value* x = nullptr;
+  llvm::Value* dx = nullptr;
+  llvm::Value* captured = nullptr;
+  llvm::Value* z = nullptr;
+  llvm::Value* r = nullptr;
+  llvm::Value* j = nullptr;
+};
+
+class ModuleBuilder {
+ public:
+  ModuleBuilder(const ir::Program& program, llvm::LLVMContext& context, const ModuleOptions& options)
+      : program_(program),
+        options_(options),
+        layout_(ir::layout_of(program)),
+        context_(context),
+        module_(std::make_unique<llvm::Module>(options.prefix, context)),
+        builder_(context),
+        real_(llvm::Type::getDoubleTy(context)),
+        i32_(llvm::Type::getInt32Ty(context)),
+        i64_(llvm::Type::getInt64Ty(context)),
+        pointer_(llvm::PointerType::getUnqual(context)) {
+    module_->setTargetTriple(options.triple);
+    module_->setDataLayout(options.data_layout);
+  }
+
+  std::unique_ptr<llvm::Module> build() {
+    for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
+    llvm::Function* prepare = function("prepare", program_.prepare, Arguments::none);
+    llvm::Function* initialize = function("initialize", program_.initialize, Arguments::none);
+    llvm::Function* derivative = function("derivative", program_.derivative, Arguments::x_dx);
+    llvm::Function* outputs = function("outputs", program_.outputs, Arguments::x);
+    table({prepare, initialize, derivative, outputs, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
+           kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
+    return std::move(module_);
+  }
+
+ private:
+  enum class Arguments { none, x, x_dx };  // beyond model and instance
+
+  // ---- functions
+
+  llvm::Function* declare(const std::string& name, llvm::Type* result, std::span<llvm::Type* const> parameters,
+                          llvm::GlobalValue::LinkageTypes linkage) {
+    auto* type = llvm::FunctionType::get(result, llvm::ArrayRef(parameters.data(), parameters.size()), false);
+    auto* function = llvm::Function::Create(type, linkage, name, *module_);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    return function;
+  }
+
+  llvm::Function* kernel_entry(const std::string& name, std::initializer_list<llvm::Type*> beyond) {
+    std::vector<llvm::Type*> parameters = {pointer_, pointer_};
+    parameters.insert(parameters.end(), beyond);
+    return declare(name, i32_, parameters, llvm::GlobalValue::ExternalLinkage);
+  }
+
+  // A pure function of doubles from the kernel.
+  llvm::FunctionCallee elementary(const char* name, unsigned arity) {
+    if (llvm::Function* known = module_->getFunction(name)) return known;
+    std::vector<llvm::Type*> parameters(arity, real_);
+    llvm::Function* function = declare(name, real_, parameters, llvm::GlobalValue::ExternalLinkage);
+    function->setDoesNotAccessMemory();
+    function->setWillReturn();
+    return function;
+  }
+
+  llvm::FunctionCallee kernel_function(const char* name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters) {
+    if (llvm::Function* known = module_->getFunction(name)) return known;
+    return declare(name, result, std::span(parameters.begin(), parameters.size()), llvm::GlobalValue::ExternalLinkage);
+  }
+
+  void start_function(llvm::Function* function) {
+    builder_.SetInsertPoint(llvm::BasicBlock::Create(context_, "", function));
+    sine_slot_ = cosine_slot_ = nullptr;
+  }
+
+  void residual(std::size_t k) {
+    const std::array<llvm::Type*, 4> parameters = {pointer_, pointer_, pointer_, pointer_};
+    llvm::Function* f = declare(options_.prefix + "_residual_" + std::to_string(k), llvm::Type::getVoidTy(context_), parameters,
+                                llvm::GlobalValue::InternalLinkage);
+    residuals_.push_back(f);
+    start_function(f);
+    Surroundings around;
+    around.captured = f->getArg(0);
+    around.z = f->getArg(1);
+    around.r = f->getArg(2);
+    around.j = f->getArg(3);
+    chunk(program_.residuals[k], around);
+    builder_.CreateRetVoid();
+  }
+
+  // x and dx are not changed, respectively read, by any other way while the function runs.
+  void mark_pointers(llvm::Function* f, unsigned first_data_pointer, Arguments arguments) {
+    if (arguments == Arguments::none) return;
+    f->addParamAttr(first_data_pointer, llvm::Attribute::NoAlias);
+    f->addParamAttr(first_data_pointer, llvm::Attribute::ReadOnly);
+    if (arguments == Arguments::x_dx) f->addParamAttr(first_data_pointer + 1, llvm::Attribute::NoAlias);
+  }
+
+  // Fills t and x of functions that are called without them from the instance.
+  Surroundings surroundings(llvm::Function* f, unsigned first, Arguments arguments) {
+    Surroundings around;
+    around.instance = f->getArg(first);
+    if (arguments == Arguments::none) {
+      around.t = builder_.CreateLoad(real_, header_field(around.instance, offsetof(tactus_instance, time)));
+      around.x = section(around.instance, layout_.states, 0);
+    } else {
+      around.t = f->getArg(first + 1);
+      around.x = f->getArg(first + 2);
+      if (arguments == Arguments::x_dx) around.dx = f->getArg(first + 3);
+    }
+    return around;
+  }
+
+  llvm::Function* function(const char* name, const ir::Function& source, Arguments arguments) {
+    std::vector<llvm::Type*> parameters = {pointer_, pointer_};
+    if (arguments != Arguments::none) parameters.insert(parameters.end(), {real_, pointer_});
+    if (arguments == Arguments::x_dx) parameters.push_back(pointer_);
+
+    const std::string full_name = options_.prefix + "_" + name;
+    std::size_t size = 0;
+    for (const ir::Chunk& c : source.chunks) size += c.instructions.size();
+    const bool always_inline = size <= options_.always_inline_limit;
+
+    std::vector<llvm::Function*> parts;
+    if (source.chunks.size() > 1) {
+      for (std::size_t k = 0; k < source.chunks.size(); ++k) {
+        llvm::Function* part = declare(full_name + "_" + std::to_string(k), i32_, std::span(parameters).subspan(1),
+                                       llvm::GlobalValue::InternalLinkage);
+        // With a single caller each the optimiser would join them again, and no longer be linear.
+        part->addFnAttr(always_inline ? llvm::Attribute::AlwaysInline : llvm::Attribute::NoInline);
+        mark_pointers(part, 2, arguments);
+        start_function(part);
+        chunk(source.chunks[k], surroundings(part, 0, arguments));
+        builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+        parts.push_back(part);
+      }
+    }
+
+    llvm::Function* whole = declare(full_name, i32_, parameters, llvm::GlobalValue::InternalLinkage);
+    if (always_inline) whole->addFnAttr(llvm::Attribute::AlwaysInline);
+    mark_pointers(whole, 3, arguments);
+    start_function(whole);
+    if (source.chunks.size() == 1) chunk(source.chunks[0], surroundings(whole, 1, arguments));
+    std::vector<llvm::Value*> given;
+    for (unsigned k = 1; k < whole->arg_size(); ++k) given.push_back(whole->getArg(k));
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      llvm::Value* status = builder_.CreateCall(parts[k], given);
+      if (ir::can_fail(source.chunks[k])) return_if_failed(status, nullptr);
+    }
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+    return whole;
+  }
+
+  // ---- memory
+
+  llvm::Value* offset(llvm::Value* base, std::uint64_t bytes) {
+    return bytes == 0 ? base : builder_.CreateConstInBoundsGEP1_64(llvm::Type::getInt8Ty(context_), base, bytes);
+  }
+  llvm::Value* header_field(llvm::Value* instance, std::size_t bytes) { return offset(instance, bytes); }
+  llvm::Value* section(llvm::Value* instance, std::uint32_t start, std::uint32_t index) {
+    return offset(instance, sizeof(tactus_instance) + 8 * (std::uint64_t{start} + index));
+  }
+  llvm::Value* load(llvm::Value* address) { return builder_.CreateAlignedLoad(real_, address, llvm::Align(8)); }
+  void store(llvm::Value* value, llvm::Value* address) { builder_.CreateAlignedStore(value, address, llvm::Align(8)); }
+  llvm::Value* element(llvm::Value* base, std::uint32_t index) {
+    TACTUS_CHECK(base != nullptr);  // an operation of another kind of function
+    return offset(base, 8 * std::uint64_t{index});
+  }
+
+  // Leaves the function with `status` unless it is TACTUS_OK; `before` runs on that way out.
+  void return_if_failed(llvm::Value* status, llvm::Value* instance, std::uint32_t block = 0) {
+    llvm::Function* f = builder_.GetInsertBlock()->getParent();
+    auto* failed = llvm::BasicBlock::Create(context_, "", f);
+    auto* next = llvm::BasicBlock::Create(context_, "", f);
+    builder_.CreateCondBr(builder_.CreateICmpEQ(status, builder_.getInt32(TACTUS_OK)), next, failed);
+    builder_.SetInsertPoint(failed);
+    if (instance != nullptr) {
+      builder_.CreateStore(builder_.getInt32(block), header_field(instance, offsetof(tactus_instance, failed_block)));
+    }
+    builder_.CreateRet(status);
+    builder_.SetInsertPoint(next);
+  }
+
+  // ---- instructions
+
+  void sine_or_cosine(const ir::Chunk& c, const ir::Uses& uses, Value v) {
+    const ir::Instruction& i = c.instructions[v];
+    const Value other = uses.partner(v);
+    if (other == ir::no_value) {
+      values_[v] = builder_.CreateCall(elementary(i.op == Op::sin ? "tk_sin" : "tk_cos", 1), {values_[i.a]});
+      return;
+    }
+    if (other < v) return;
+    if (sine_slot_ == nullptr) {
+      llvm::BasicBlock& entry = builder_.GetInsertBlock()->getParent()->getEntryBlock();
+      llvm::IRBuilder<> at_entry(&entry, entry.begin());
+      sine_slot_ = at_entry.CreateAlloca(real_);
+      cosine_slot_ = at_entry.CreateAlloca(real_);
+    }
+    auto callee = kernel_function("tk_sincos", llvm::Type::getVoidTy(context_), {real_, pointer_, pointer_});
+    builder_.CreateCall(callee, {values_[i.a], sine_slot_, cosine_slot_});
+    values_[i.op == Op::sin ? v : other] = load(sine_slot_);
+    values_[i.op == Op::sin ? other : v] = load(cosine_slot_);
+  }
+
+  void solve(const ir::Chunk& c, const ir::Uses& uses, const Surroundings& around, Value v) {
+    const ir::Instruction& i = c.instructions[v];
+    TACTUS_CHECK(around.instance != nullptr);
+    for (std::uint32_t k = 0; k < i.count; ++k) {
+      store(values_[c.operands[i.first + k]], section(around.instance, layout_.work, i.index + k));
+    }
+    llvm::Value* scratch = section(around.instance, layout_.work, i.index);
+    llvm::Value* size = builder_.getInt32(i.size);
+    llvm::Value* solution = nullptr;
+    llvm::Value* status = nullptr;
+    if (i.op == Op::linear_solve) {
+      TACTUS_CHECK(i.count == i.size * i.size + i.size);
+      solution = section(around.instance, layout_.work, i.index + i.size * i.size);
+      status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}), {size, scratch, solution});
+    } else {
+      solution = section(around.instance, layout_.warm, i.warm);
+      status = builder_.CreateCall(kernel_function("tk_newton", i32_, {i32_, pointer_, pointer_, pointer_, pointer_}),
+                                   {size, residuals_.at(i.residual), scratch, solution,
+                                    section(around.instance, layout_.work, i.index + i.count)});
+    }
+    return_if_failed(status, around.instance, i.block);
+    auto found = uses.solutions.find(v);
+    if (found == uses.solutions.end()) return;
+    for (Value user : found->second) {
+      TACTUS_CHECK(c.instructions[user].index < i.size);
+      values_[user] = load(element(solution, c.instructions[user].index));
+    }
+  }
+
+  void chunk(const ir::Chunk& c, const Surroundings& around) {
+    const ir::Uses uses = ir::find_uses(c);
+    values_.assign(c.instructions.size(), nullptr);
+    for (Value v = 0; v < c.instructions.size(); ++v) {
+      if (uses.live[v]) instruction(c, uses, around, v);
+    }
+  }
+
+  llvm::Value* call(const char* name, llvm::Value* a) { return builder_.CreateCall(elementary(name, 1), {a}); }
+  llvm::Value* call(const char* name, llvm::Value* a, llvm::Value* b) { return builder_.CreateCall(elementary(name, 2), {a, b}); }
+
+  llvm::Value* instance_load(const Surroundings& around, std::uint32_t start, std::uint32_t index) {
+    TACTUS_CHECK(around.instance != nullptr);
+    return load(section(around.instance, start, index));
+  }
+
+  void instruction(const ir::Chunk& c, const ir::Uses& uses, const Surroundings& around, Value v) {
+    const ir::Instruction& i = c.instructions[v];
+    llvm::Value* const a = i.a == ir::no_value ? nullptr : values_[i.a];
+    llvm::Value* const b = i.b == ir::no_value ? nullptr : values_[i.b];
+    llvm::Value*& result = values_[v];
+    switch (i.op) {
+      case Op::constant: result = llvm::ConstantFP::get(real_, i.number); return;
+      case Op::time: result = around.t; return;
+      case Op::state: result = load(element(around.x, i.index)); return;
+      case Op::input: {
+        llvm::Value* since = builder_.CreateFSub(
+            around.t, load(header_field(around.instance, offsetof(tactus_instance, input_time))));
+        llvm::Value* rate = instance_load(around, layout_.input_rates, i.index);
+        result = builder_.CreateFAdd(instance_load(around, layout_.inputs, i.index), builder_.CreateFMul(rate, since));
+        return;
+      }
+      case Op::input_rate: result = instance_load(around, layout_.input_rates, i.index); return;
+      case Op::parameter: result = instance_load(around, layout_.parameters, i.index); return;
+      case Op::derived: result = instance_load(around, layout_.derived, i.index); return;
+      case Op::load_work: result = instance_load(around, layout_.work, i.index); return;
+      case Op::captured: result = load(element(around.captured, i.index)); return;
+      case Op::unknown: result = load(element(around.z, i.index)); return;
+      case Op::add: result = builder_.CreateFAdd(a, b); return;
+      case Op::subtract: result = builder_.CreateFSub(a, b); return;
+      case Op::multiply: result = builder_.CreateFMul(a, b); return;
+      case Op::divide: result = builder_.CreateFDiv(a, b); return;
+      case Op::negate: result = builder_.CreateFNeg(a); return;
+      case Op::square_root: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); return;
+      case Op::absolute: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); return;
+      case Op::floor: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a); return;
+      case Op::ceil: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a); return;
+      case Op::sin:
+      case Op::cos: return sine_or_cosine(c, uses, v);
+      case Op::tan: result = call("tk_tan", a); return;
+      case Op::asin: result = call("tk_asin", a); return;
+      case Op::acos: result = call("tk_acos", a); return;
+      case Op::atan: result = call("tk_atan", a); return;
+      case Op::atan2: result = call("tk_atan2", a, b); return;
+      case Op::exp: result = call("tk_exp", a); return;
+      case Op::log: result = call("tk_log", a); return;
+      case Op::power: result = call("tk_pow", a, b); return;
+      case Op::less: result = builder_.CreateFCmpOLT(a, b); return;
+      case Op::less_equal: result = builder_.CreateFCmpOLE(a, b); return;
+      case Op::equal: result = builder_.CreateFCmpOEQ(a, b); return;
+      case Op::not_equal: result = builder_.CreateFCmpUNE(a, b); return;
+      case Op::logical_and: result = builder_.CreateAnd(a, b); return;
+      case Op::logical_or: result = builder_.CreateOr(a, b); return;
+      case Op::logical_not: result = builder_.CreateNot(a); return;
+      case Op::select: result = builder_.CreateSelect(a, b, values_[i.c]); return;
+      case Op::linear_solve:
+      case Op::newton_solve: return solve(c, uses, around, v);
+      case Op::solution: return;  // read behind its solve
+      case Op::store_derivative: return store(a, element(around.dx, i.index));
+      case Op::store_state: return store(a, section(around.instance, layout_.states, i.index));
+      case Op::store_derived: return store(a, section(around.instance, layout_.derived, i.index));
+      case Op::store_output: return store(a, section(around.instance, layout_.outputs, i.index));
+      case Op::store_work: return store(a, section(around.instance, layout_.work, i.index));
+      case Op::store_warm: return store(a, section(around.instance, layout_.warm, i.index));
+      case Op::store_residual: return store(a, element(around.r, i.index));
+      case Op::store_jacobian: return store(a, element(around.j, i.index));
+    }
+  }
+
+  // ---- the table
+
+  llvm::Constant* u32(std::uint64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
+  llvm::Constant* real(double value) { return llvm::ConstantFP::get(real_, value); }
+  llvm::Constant* null() { return llvm::ConstantPointerNull::get(pointer_); }
+
+  // All texts lie in one array; a text is an address in it.
+  llvm::Constant* text(std::string_view text) {
+    const std::uint64_t at = texts_.size();
+    texts_.append(text);
+    texts_.push_back('\0');
+    llvm::Constant* index = builder_.getInt32(static_cast<std::uint32_t>(at));
+    return llvm::ConstantExpr::getInBoundsGetElementPtr(llvm::Type::getInt8Ty(context_), texts_global_, index);
+  }
+
+  llvm::Constant* structure(std::initializer_list<llvm::Constant*> fields) {
+    std::vector<llvm::Type*> types;
+    for (llvm::Constant* field : fields) types.push_back(field->getType());
+    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types), llvm::ArrayRef(fields.begin(), fields.size()));
+  }
+
+  template <class Item, class Print>
+  llvm::Constant* array(const std::vector<Item>& items, Print print) {
+    if (items.empty()) return null();
+    std::vector<llvm::Constant*> elements;
+    for (const Item& item : items) elements.push_back(print(item));
+    auto* type = llvm::ArrayType::get(elements[0]->getType(), elements.size());
+    return new llvm::GlobalVariable(*module_, type, true, llvm::GlobalValue::PrivateLinkage,
+                                    llvm::ConstantArray::get(type, elements));
+  }
+
+  struct Metadata {
+    llvm::Constant* name;
+    llvm::Constant* channels;
+    llvm::Constant* input_channels;
+    llvm::Constant* parameters;
+    llvm::Constant* ports;
+    llvm::Constant* blocks;
+    llvm::Constant* state_names;
+  };
+
+  llvm::Constant* address(const void* pointer) {
+    if (pointer == nullptr) return null();
+    return llvm::ConstantExpr::getIntToPtr(builder_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)), pointer_);
+  }
+
+  Metadata metadata_of_process(const tactus_model& m) {
+    return {address(m.name),  address(m.channels), address(m.input_channels), address(m.parameters),
+            address(m.ports), address(m.blocks),   address(m.state_names)};
+  }
+
+  Metadata metadata_as_data() {
+    // The array's size is known only at the end: a placeholder until then.
+    texts_global_ = new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context_), true, llvm::GlobalValue::PrivateLinkage,
+                                             builder_.getInt8(0));
+    const auto channel = [&](const ir::Channel& c) {
+      return structure({text(c.name), text(c.unit), u32(c.at), u32(c.rows), u32(c.columns), u32(c.flags)});
+    };
+    Metadata m = {};
+    m.name = text(program_.name);
+    m.channels = array(program_.channels, channel);
+    m.input_channels = array(program_.input_channels, channel);
+    m.parameters = array(program_.parameters, [&](const ir::Parameter& p) {
+      return structure({text(p.name), text(p.unit), real(p.initial), real(p.low), real(p.high)});
+    });
+    m.ports = array(program_.ports, [&](const ir::Port& p) {
+      return structure({text(p.device), u32(p.channel), u32(p.is_input ? 1 : 0)});
+    });
+    m.blocks = array(program_.blocks, [&](const ir::Block& b) {
+      return structure({text(b.equations), text(b.unknowns), u32(b.line), u32(b.count), u32(b.warm)});
+    });
+    m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
+
+    llvm::Constant* data = llvm::ConstantDataArray::getString(context_, texts_, false);
+    auto* whole = new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+    texts_global_->replaceAllUsesWith(whole);
+    texts_global_->eraseFromParent();
+    return m;
+  }
+
+  void table(const std::array<llvm::Function*, 6>& entries) {
+    const Metadata m = options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
+    const tactus_layout& l = layout_;
+    llvm::Constant* value = structure({
+        u32(TACTUS_ABI), u32(program_.state_names.size()), u32(program_.input_count), u32(program_.parameters.size()),
+        u32(program_.derived_count), u32(program_.output_count), u32(program_.warm_count), u32(program_.work_count),
+        structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
+                   u32(l.warm), u32(l.snapshot), u32(l.work), u32(l.stages), u32(l.size)}),
+        m.name, m.channels, m.input_channels, m.parameters, m.ports, m.blocks, m.state_names,
+        u32(program_.channels.size()), u32(program_.input_channels.size()), u32(program_.ports.size()),
+        u32(program_.blocks.size()),
+        real(program_.starting_time), real(program_.ending_time), real(program_.step_size), real(program_.tolerance),
+        real(program_.record_period), builder_.getInt32(static_cast<std::uint32_t>(program_.solver)), u32(0),
+        entries[0], entries[1], entries[2], entries[3], entries[4], entries[5],
+    });
+    new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value, options_.table);
+  }
+
+  const ir::Program& program_;
+  const ModuleOptions& options_;
+  tactus_layout layout_;
+  llvm::LLVMContext& context_;
+  std::unique_ptr<llvm::Module> module_;
+  llvm::IRBuilder<> builder_;
+  llvm::Type* real_;
+  llvm::Type* i32_;
+  llvm::Type* i64_;
+  llvm::PointerType* pointer_;
+  std::vector<llvm::Function*> residuals_;
+  std::vector<llvm::Value*> values_;  // of the chunk being built
+  llvm::Value* sine_slot_ = nullptr;  // of the function being built
+  llvm::Value* cosine_slot_ = nullptr;
+  std::string texts_;
+  llvm::GlobalVariable* texts_global_ = nullptr;
+};
+
+}  // namespace
+
+std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context, const ModuleOptions& options) {
+  return ModuleBuilder(program, context, options).build();
+}
+
+KernelEntries specialised_entries(const ir::Program& program, int solver) {
+  if (solver < 0) {
+    const bool has_step = program.step_size != 0;
+    solver = program.solver >= 0 ? program.solver : has_step ? TACTUS_RK4 : TACTUS_TSIT5;
+    if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
+  }
+  switch (solver) {
+    case TACTUS_EULER: return {"tk_model_euler_steps", "tk_adaptive_step"};
+    case TACTUS_RK4: return {"tk_model_rk4_steps", "tk_adaptive_step"};
+    case TACTUS_BS3_FIXED: return {"tk_model_bs3_steps", "tk_adaptive_step"};
+    case TACTUS_BS3: return {"tk_fixed_steps", "tk_model_bs3_step"};
+    case TACTUS_TSIT5: return {"tk_fixed_steps", "tk_model_tsit5_step"};
+    case TACTUS_DOP853: return {"tk_fixed_steps", "tk_model_dop853_step"};
+    default: return {"tk_fixed_steps", "tk_adaptive_step"};
+  }
+}
+
+void set_target_attributes(llvm::Module& module, llvm::StringRef cpu, llvm::StringRef features) {
+  for (llvm::Function& function : module) {
+    for (const char* attribute : {"target-cpu", "tune-cpu", "target-features"}) function.removeFnAttr(attribute);
+    if (function.isDeclaration()) continue;
+    function.addFnAttr("target-cpu", cpu);
+    function.addFnAttr("target-features", features);
+  }
+}
+
+}  // namespace emit_llvm

@@ -1,0 +1,93 @@
+/* What a wasm module exports: JavaScript sees numbers only, so tables are read through functions. The model is the table
+ * `tk_the_model`, or any other whose address the host knows: every function takes the model's address first.
+ *
+ * Memory: the host lays instances out itself, 8-byte aligned, from __heap_base on, and grows the memory as needed.
+ * Counts that are int64_t in the kernel are doubles here. */
+#include "kernel/kernel.h"
+
+#define EXPORT(name) __attribute__((export_name(#name))) name
+
+typedef const tactus_model* Model;
+typedef tactus_instance* Instance;
+
+/* tk_the_model is absent in a module of many models. */
+extern const tactus_model tk_the_model __attribute__((weak));
+Model EXPORT(model)(void);
+Model model(void) { return &tk_the_model; }
+
+#define DECLARE(type, name, ...)          \
+  type EXPORT(name)(__VA_ARGS__);         \
+  type name(__VA_ARGS__)
+
+/* The life of an instance. */
+DECLARE(double, instance_bytes, Model m) { return (double)tactus_instance_bytes(m); }
+DECLARE(int, reset, Model m, Instance i) { return tk_reset(m, i); }
+DECLARE(int, start, Model m, Instance i) { return tk_start(m, i); }
+DECLARE(int, prepare, Model m, Instance i) { return m->prepare(m, i); }
+DECLARE(int, fixed_steps, Model m, Instance i, int solver, double h, double count) {
+  return m->fixed_steps(m, i, solver, h, (int64_t)count);
+}
+DECLARE(int, adaptive_step, Model m, Instance i, int solver, double t_end, double h_max, double tolerance) {
+  return m->adaptive_step(m, i, solver, t_end, h_max, tolerance);
+}
+DECLARE(void, dense, Model m, Instance i, int solver, double t, double* x) { tk_dense(m, i, solver, t, x); }
+DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return m->outputs(m, i, t, x); }
+DECLARE(int, outputs_now, Model m, Instance i) {
+  return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
+}
+
+/* Its header. */
+DECLARE(double, time, Instance i) { return i->time; }
+DECLARE(double, steps, Instance i) { return (double)i->steps; }
+DECLARE(double, rejected, Instance i) { return (double)i->rejected; }
+DECLARE(int, failed_block, Instance i) { return i->failed_block; }
+DECLARE(int, failed_index, Instance i) { return i->failed_index; }
+DECLARE(void, set_input_time, Instance i, double t) { i->input_time = t; }
+
+/* Addresses of its sections, state_count .. output_count doubles each. */
+DECLARE(double*, states, Model m, Instance i) { return tactus_data(i) + m->layout.states; }
+DECLARE(double*, inputs, Model m, Instance i) { return tactus_data(i) + m->layout.inputs; }
+DECLARE(double*, input_rates, Model m, Instance i) { return tactus_data(i) + m->layout.input_rates; }
+DECLARE(double*, parameters, Model m, Instance i) { return tactus_data(i) + m->layout.parameters; }
+DECLARE(double*, output_values, Model m, Instance i) { return tactus_data(i) + m->layout.outputs; }
+
+/* The table. Texts are zero-terminated UTF-8. */
+DECLARE(const char*, model_name, Model m) { return m->name; }
+DECLARE(int, state_count, Model m) { return (int)m->state_count; }
+DECLARE(int, input_count, Model m) { return (int)m->input_count; }
+DECLARE(int, output_count, Model m) { return (int)m->output_count; }
+DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
+DECLARE(double, starting_time, Model m) { return m->starting_time; }
+DECLARE(double, ending_time, Model m) { return m->ending_time; }
+DECLARE(double, step_size, Model m) { return m->step_size; }
+DECLARE(double, tolerance, Model m) { return m->tolerance; }
+DECLARE(double, record_period, Model m) { return m->record_period; }
+DECLARE(int, solver, Model m) { return m->solver; }
+
+DECLARE(int, channel_count, Model m) { return (int)m->channel_count; }
+DECLARE(int, input_channel_count, Model m) { return (int)m->input_channel_count; }
+/* Channel k of the recorded names, or of the inputs when is_input. */
+static const tactus_channel* channel(Model m, int k, int is_input) { return (is_input ? m->input_channels : m->channels) + k; }
+DECLARE(const char*, channel_name, Model m, int k, int is_input) { return channel(m, k, is_input)->name; }
+DECLARE(const char*, channel_unit, Model m, int k, int is_input) { return channel(m, k, is_input)->unit; }
+DECLARE(int, channel_at, Model m, int k, int is_input) { return (int)channel(m, k, is_input)->at; }
+DECLARE(int, channel_rows, Model m, int k, int is_input) { return (int)channel(m, k, is_input)->rows; }
+DECLARE(int, channel_columns, Model m, int k, int is_input) { return (int)channel(m, k, is_input)->columns; }
+DECLARE(int, channel_flags, Model m, int k, int is_input) { return (int)channel(m, k, is_input)->flags; }
+
+DECLARE(int, parameter_count, Model m) { return (int)m->parameter_count; }
+DECLARE(const char*, parameter_name, Model m, int k) { return m->parameters[k].name; }
+DECLARE(const char*, parameter_unit, Model m, int k) { return m->parameters[k].unit; }
+DECLARE(double, parameter_initial, Model m, int k) { return m->parameters[k].initial; }
+DECLARE(double, parameter_low, Model m, int k) { return m->parameters[k].low; }
+DECLARE(double, parameter_high, Model m, int k) { return m->parameters[k].high; }
+
+DECLARE(int, port_count, Model m) { return (int)m->port_count; }
+DECLARE(const char*, port_device, Model m, int k) { return m->ports[k].device; }
+DECLARE(int, port_channel, Model m, int k) { return (int)m->ports[k].channel; }
+DECLARE(int, port_is_input, Model m, int k) { return (int)m->ports[k].is_input; }
+
+DECLARE(int, block_count, Model m) { return (int)m->block_count; }
+DECLARE(const char*, block_equations, Model m, int k) { return m->blocks[k].equations; }
+DECLARE(const char*, block_unknowns, Model m, int k) { return m->blocks[k].unknowns; }
+DECLARE(int, block_line, Model m, int k) { return (int)m->blocks[k].line; }

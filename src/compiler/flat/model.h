@@ -1,0 +1,101 @@
+// The flat model: scalar variables, equations between scalar expressions, starts. No hierarchy, no vectors; names of whole
+// vectors are kept as groups for people. Data only.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/span.h"
+#include "compiler/expr/pool.h"
+#include "compiler/expr/shape.h"
+
+namespace flat {
+
+using expr::ExprId;
+using VariableId = base::Id<struct VariableTag>;
+using EquationId = base::Id<struct EquationTag>;
+
+struct Variable {
+  std::string name;  // "p[1]"
+  base::Span span;   // where it is first written
+};
+
+// left = right. The span is the whole equation; several scalar equations share it when it was one between vectors.
+struct Equation {
+  ExprId left;
+  ExprId right;
+  base::Span span;
+  int component = 0;  // from 1; 0 for a scalar equation
+};
+
+// variable^(order) = value at the start, or a guess for it.
+struct Condition {
+  VariableId variable;
+  std::uint32_t order = 0;
+  ExprId value;
+  bool guess = false;
+  bool implied = false;  // not written by a person: the start of an `integration`
+  base::Span span;
+};
+
+// What a person calls by one name: `size()` scalars of a shape.
+struct Group {
+  std::string name;
+  expr::Shape shape;
+  VariableId first;  // the scalars follow each other
+  bool written = false;
+};
+
+struct Input {
+  std::string name;
+  expr::Shape shape;
+  std::uint32_t first = 0;
+  base::Span span;
+};
+
+struct Parameter {
+  std::string name;
+  std::string unit;
+  double initial = 0;
+  double low = 0;
+  double high = 0;
+  base::Span span;
+};
+
+struct Port {
+  std::string device;
+  bool is_input = false;
+  std::uint32_t index = 0;  // into inputs or groups
+};
+
+struct Settings {
+  double starting_time = 0;
+  std::optional<double> ending_time, step_size, tolerance, record_period;
+  std::optional<int> solver;
+};
+
+struct Model {
+  expr::Pool pool;
+  base::Table<VariableId, Variable> variables;
+  base::Table<EquationId, Equation> equations;
+  std::vector<Condition> conditions;
+  std::vector<Group> groups;
+  std::vector<Input> inputs;
+  std::vector<Parameter> parameters;
+  std::vector<Port> ports;
+  std::uint32_t input_count = 0;  // scalars
+  std::vector<std::string> input_names;  // one a scalar
+  Settings settings;
+};
+
+// "p'[2]": the name with its primes before the index.
+std::string primed(const std::string& name, std::uint32_t order);
+// Writes leaves as the person does.
+expr::LeafNames leaf_names(const Model& model);
+std::string print(const Model& model, ExprId id);
+std::string dump(const Model& model);
+
+}  // namespace flat

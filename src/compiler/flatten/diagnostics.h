@@ -1,0 +1,19 @@
+// What flatten can say: mistakes that show only when expressions are worked out.
+#pragma once
+
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace flatten {
+
+inline constexpr diag::Kind<std::string_view> input_twice_differentiated{
+    "T001", "the second derivative of `{}` is needed, but an input comes with its value and rate only"};
+inline constexpr diag::Kind<> diff_by_expression{"T002", "`diff` differentiates by a name"};
+inline constexpr diag::Kind<std::string_view> start_not_finite{"T003", "the start of `{}` is not a finite number"};
+inline constexpr diag::Kind<std::string_view> constant_not_constant{"T004", "`{}` is declared constant but changes with time"};
+inline constexpr diag::Kind<> too_large{"T005", "this expression grows too large when it is written out"};
+
+inline constexpr diag::Kind<std::string_view> constant_cycle{"T006", "the constant `{}` is made of itself"};
+
+}  // namespace flatten

@@ -1,0 +1,526 @@
+#include "compiler/flatten/flatten.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "compiler/check/builtins.h"
+#include "compiler/check/scope.h"
+#include "compiler/flatten/diagnostics.h"
+#include "compiler/flatten/linear_algebra.h"
+#include "compiler/symbolic/symbolic.h"
+
+namespace flatten {
+namespace {
+
+using check::Builtin;
+using check::Role;
+using check::SymbolId;
+using expr::ExprId;
+using expr::Op;
+using expr::Shape;
+using parse::NodeId;
+using parse::NodeKind;
+
+using Scope = check::Binding<Value>;
+
+class Flattener {
+ public:
+  Flattener(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides, diag::Sink& diags)
+      : model_(model), tree_(*model.tree), names_(names), overrides_(overrides), diags_(diags), algebra_(flat_.pool) {}
+
+  flat::Model run() {
+    time_ = names_.find("t");
+    pi_ = names_.find("pi");
+    places_.resize(model_.symbols.size());
+    evaluating_.resize(model_.symbols.size());
+    for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
+    const check::Settings& settings = model_.settings;
+    flat_.settings = {settings.starting_time, settings.ending_time, settings.step_size, settings.tolerance, settings.record_period, settings.solver};
+    for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
+    for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
+    for (const check::Port& port : model_.ports) add_port(port);
+    return std::move(flat_);
+  }
+
+ private:
+  Value scalar(ExprId id) { return {Shape::scalar(), {id}, false}; }
+  Value number(double value) { return scalar(flat_.pool.constant(value)); }
+
+  // Gives every symbol its scalars.
+  void place(SymbolId id) {
+    const check::Symbol& symbol = model_.symbols[id];
+    const std::string& name = names_.text(symbol.name);
+    Value& value = places_[id.value];
+    value.shape = symbol.shape;
+    switch (symbol.role) {
+      case Role::variable: {
+        flat::VariableId first = add_group(name, symbol.shape, symbol.span);
+        for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) value.items.push_back(flat_.pool.variable(first.value + i, 0));
+        break;
+      }
+      case Role::input:
+        flat_.inputs.push_back({name, symbol.shape, flat_.input_count, symbol.span});
+        for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
+          value.items.push_back(flat_.pool.input(flat_.input_count++));
+          flat_.input_names.push_back(component_name(name, symbol.shape, i));
+        }
+        break;
+      case Role::parameter: {
+        const parse::Parameter& parameter = tree_.parameters[symbol.declaration];
+        double initial = constant(parameter.value);
+        for (const Override& override : overrides_) {
+          if (override.name == symbol.name) initial = override.value;
+        }
+        const parse::Node& literal = tree_[parameter.value];
+        flat_.parameters.push_back({name, literal.kind == NodeKind::number ? tree_.texts[literal.text] : "", initial,
+                                    parameter.low.valid() ? constant(parameter.low) : 0,
+                                    parameter.high.valid() ? constant(parameter.high) : 0, symbol.span});
+        value = scalar(flat_.pool.parameter(static_cast<std::uint32_t>(flat_.parameters.size() - 1)));
+        break;
+      }
+      case Role::constant: value = constant_value(id); break;
+      case Role::function: break;
+    }
+  }
+
+  // Constants may use each other in any order.
+  Value constant_value(SymbolId id) {
+    const check::Symbol& symbol = model_.symbols[id];
+    if (!places_[id.value].items.empty()) return places_[id.value];
+    for (const Override& override : overrides_) {
+      if (override.name == symbol.name) return places_[id.value] = number(override.value);
+    }
+    if (evaluating_[id.value]) {
+      diags_.report(symbol.span, constant_cycle, names_.text(symbol.name));
+      return places_[id.value] = number(0);
+    }
+    evaluating_[id.value] = true;
+    Value value = evaluate(tree_.constants[symbol.declaration].value, nullptr);
+    for (ExprId item : value.items) {
+      if (!flat_.pool.is_constant(item)) {
+        diags_.report(symbol.span, constant_not_constant, names_.text(symbol.name))
+            .hint("a constant is made of numbers and other constants; write an equation under `system` instead");
+        value = number(0);
+        break;
+      }
+    }
+    return places_[id.value] = value;
+  }
+
+  double constant(NodeId node) {
+    ExprId id = evaluate(node, nullptr).items[0];
+    return flat_.pool.is_constant(id) ? flat_.pool[id].number : 0;
+  }
+
+  static std::string component_name(const std::string& name, const Shape& shape, std::uint32_t index) {
+    if (shape.is_scalar()) return name;
+    if (shape.is_vector()) return fmt::format("{}[{}]", name, index + 1);
+    return fmt::format("{}[{},{}]", name, index / shape.columns + 1, index % shape.columns + 1);
+  }
+
+  flat::VariableId add_group(const std::string& name, const Shape& shape, base::Span span) {
+    flat::VariableId first(flat_.variables.size());
+    for (std::uint32_t i = 0; i < shape.size(); ++i) flat_.variables.push({component_name(name, shape, i), span});
+    flat_.groups.push_back({name, shape, first, false});
+    return first;
+  }
+
+  void add_equation(NodeId left, NodeId right, base::Span span) {
+    Value a = evaluate(left, nullptr);
+    Value b = evaluate(right, nullptr);
+    Shape shape = a.zero ? b.shape : a.shape;
+    for (std::uint32_t i = 0; i < shape.size(); ++i) {
+      flat_.equations.push({as_number(a.item(i)), as_number(b.item(i)), span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+    }
+  }
+
+  void add_condition(const parse::Condition& condition) {
+    NodeId base = condition.variable;
+    std::uint32_t order = 0;
+    if (tree_[base].kind == NodeKind::prime) {
+      order = tree_[base].count;
+      base = tree_.child(base, 0);
+    }
+    auto symbol = model_.find(tree_[base].name);
+    TACTUS_CHECK(symbol.has_value());
+    const Value& target = places_[symbol->value];
+    Value value = evaluate(condition.value, nullptr);
+    for (std::uint32_t i = 0; i < target.items.size(); ++i) {
+      ExprId item = as_number(value.item(i));
+      if (flat_.pool.is_constant(item) && !std::isfinite(flat_.pool[item].number)) {
+        diags_.report(condition.span, start_not_finite, names_.text(tree_[base].name));
+      }
+      flat_.conditions.push_back({flat::VariableId(flat_.pool[target.items[i]].index), order, item, condition.guess, false, condition.span});
+    }
+  }
+
+  void add_port(const check::Port& port) {
+    if (port.is_reactive) return;  // connected when there are reactive behaviours
+    const std::string& device = names_.text(port.device);
+    const std::string& name = names_.text(model_.symbols[port.symbol].name);
+    if (port.is_input) {
+      for (std::uint32_t i = 0; i < flat_.inputs.size(); ++i) {
+        if (flat_.inputs[i].name == name) flat_.ports.push_back({device, true, i});
+      }
+      return;
+    }
+    if (port.value.valid()) {  // writes v = e
+      Value value = evaluate(port.value, nullptr);
+      const Value& target = places_[port.symbol.value];
+      for (std::uint32_t i = 0; i < target.items.size(); ++i) {
+        flat_.equations.push({target.items[i], as_number(value.item(i)), model_.symbols[port.symbol].span,
+                              value.shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      }
+    }
+    for (std::uint32_t i = 0; i < flat_.groups.size(); ++i) {
+      if (flat_.groups[i].name == name) {
+        flat_.groups[i].written = true;
+        flat_.ports.push_back({device, false, i});
+      }
+    }
+  }
+
+  // --- Expressions -----------------------------------------------------------------------------------------------------
+
+  ExprId as_number(ExprId id) {
+    if (!flat_.pool.is_truth(id)) return id;
+    return flat_.pool.make(Op::select, id, flat_.pool.constant(1), flat_.pool.constant(0));
+  }
+  ExprId as_truth(ExprId id) {
+    if (flat_.pool.is_truth(id)) return id;
+    return flat_.pool.make(Op::not_equal, id, flat_.pool.constant(0));
+  }
+
+  // Component by component; scalars and the literal 0 spread.
+  template <class Make>
+  Value component_wise(const Value& a, const Value& b, Make make) {
+    const Shape& shape = (a.zero || a.shape.is_scalar()) && !b.zero ? b.shape : a.shape;
+    Value result{shape, {}, false};
+    for (std::uint32_t i = 0; i < shape.size(); ++i) result.items.push_back(make(as_number(a.item(i)), as_number(b.item(i))));
+    return result;
+  }
+  Value component_wise(Op op, const Value& a, const Value& b) {
+    return component_wise(a, b, [&](ExprId x, ExprId y) { return flat_.pool.make(op, x, y); });
+  }
+  template <class Make>
+  Value each(const Value& a, Make make) {
+    Value result{a.shape, {}, false};
+    for (ExprId item : a.items) result.items.push_back(make(as_number(item)));
+    return result;
+  }
+
+  ExprId truth_of(NodeId id, const Scope* scope) { return as_truth(evaluate(id, scope).items[0]); }
+  ExprId number_of(NodeId id, const Scope* scope) { return as_number(evaluate(id, scope).items[0]); }
+
+  // A bounded amount of work for one program: expansion can grow exponentially.
+  bool affordable(base::Span span) {
+    if (++work_ < 50'000'000) return true;
+    if (work_ == 50'000'000) diags_.report(span, too_large).hint("name the parts: give them equations of their own");
+    return false;
+  }
+
+  Value evaluate(NodeId id, const Scope* scope) {
+    const parse::Node& node = tree_[id];
+    expr::Pool& pool = flat_.pool;
+    if (!affordable(node.span)) return number(0);
+    auto child = [&](std::uint32_t i) { return evaluate(tree_.child(id, i), scope); };
+    switch (node.kind) {
+      case NodeKind::number: return {Shape::scalar(), {pool.constant(node.number)}, node.number == 0};
+      case NodeKind::boolean: return scalar(pool.truth(node.number != 0));
+      case NodeKind::name:
+        if (auto bound = check::find_binding(scope, node.name)) return bound->what;
+        if (node.name == time_) return scalar(pool.time());
+        if (node.name == pi_) return number(3.14159265358979323846);
+        return symbol_value(node.name);
+      case NodeKind::member: return device_value(id);
+      case NodeKind::prime: return derivative(child(0), node.count, node.span);
+      case NodeKind::negate: return each(child(0), [&](ExprId x) { return pool.negate(x); });
+      case NodeKind::tuple: {
+        std::vector<Value> parts;
+        for (std::uint32_t i = 0; i < node.child_count; ++i) parts.push_back(child(i));
+        auto widest = std::find_if(parts.begin(), parts.end(), [](const Value& part) { return part.shape.is_vector(); });
+        Shape part_shape = widest == parts.end() ? Shape::scalar() : widest->shape;
+        Value result{part_shape.is_scalar() ? Shape::vector(node.child_count) : Shape::matrix(node.child_count, part_shape.rows), {}, false};
+        for (const Value& part : parts) {
+          for (std::uint32_t i = 0; i < part_shape.size(); ++i) result.items.push_back(as_number(part.item(i)));
+        }
+        return result;
+      }
+      case NodeKind::sum: {
+        Value result = child(0);
+        for (std::uint32_t i = 1; i < node.child_count; ++i) {
+          bool minus = tree_.children[node.first_child + i].op == parse::Op::minus;
+          result = component_wise(minus ? Op::subtract : Op::add, result, child(i));
+        }
+        return result;
+      }
+      case NodeKind::product: {
+        Value result = child(0);
+        for (std::uint32_t i = 1; i < node.child_count; ++i) {
+          bool divide = tree_.children[node.first_child + i].op == parse::Op::divide;
+          result = divide ? component_wise(Op::divide, result, child(i)) : product(result, child(i));
+        }
+        return result;
+      }
+      case NodeKind::power: return component_wise(Op::power, child(0), child(1));
+      case NodeKind::logical_not: return scalar(pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)));
+      case NodeKind::logical_and:
+      case NodeKind::logical_or: {
+        ExprId result = truth_of(tree_.child(id, 0), scope);
+        Op op = node.kind == NodeKind::logical_and ? Op::logical_and : Op::logical_or;
+        for (std::uint32_t i = 1; i < node.child_count; ++i) result = pool.make(op, result, truth_of(tree_.child(id, i), scope));
+        return scalar(result);
+      }
+      case NodeKind::implies:
+        return scalar(pool.make(Op::logical_or, pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)), truth_of(tree_.child(id, 1), scope)));
+      case NodeKind::compare: return compare(node.op, number_of(tree_.child(id, 0), scope), number_of(tree_.child(id, 1), scope));
+      case NodeKind::in_set: return in_set(id, scope);
+      case NodeKind::in_range: {
+        ExprId x = number_of(tree_.child(id, 0), scope);
+        return scalar(between(number_of(tree_.child(id, 1), scope), x, number_of(tree_.child(id, 2), scope)));
+      }
+      case NodeKind::conditional: {
+        ExprId condition = truth_of(tree_.child(id, 0), scope);
+        return component_wise(child(1), child(2), [&](ExprId x, ExprId y) { return pool.make(Op::select, condition, x, y); });
+      }
+      case NodeKind::sum_over: {
+        auto low = static_cast<long long>(constant_in(tree_.child(id, 0), scope));
+        auto high = static_cast<long long>(constant_in(tree_.child(id, 1), scope));
+        Value result{Shape::scalar(), {pool.constant(0)}, true};
+        for (long long i = low; i <= high; ++i) {
+          Scope inner{scope, node.name, number(static_cast<double>(i))};
+          result = component_wise(Op::add, result, evaluate(tree_.child(id, 2), &inner));
+        }
+        return result;
+      }
+      case NodeKind::index: {
+        Value base = child(0);
+        auto i = static_cast<std::uint32_t>(constant_in(tree_.child(id, 1), scope)) - 1;
+        if (node.child_count == 3) {
+          auto j = static_cast<std::uint32_t>(constant_in(tree_.child(id, 2), scope)) - 1;
+          return scalar(base.items[i * base.shape.columns + j]);
+        }
+        return row(base, i);
+      }
+      case NodeKind::call: return call(id, scope);
+      case NodeKind::string:
+      case NodeKind::argument: break;
+    }
+    TACTUS_CHECK(!"an expression that check let through");
+    return number(0);
+  }
+
+  double constant_in(NodeId id, const Scope* scope) {
+    ExprId value = number_of(id, scope);
+    TACTUS_CHECK(flat_.pool.is_constant(value));
+    return flat_.pool[value].number;
+  }
+
+  Value row(const Value& base, std::uint32_t i) {
+    if (!base.shape.is_matrix()) return scalar(base.items[i]);
+    Value result{Shape::vector(base.shape.columns), {}, false};
+    for (std::uint32_t j = 0; j < base.shape.columns; ++j) result.items.push_back(base.items[i * base.shape.columns + j]);
+    return result;
+  }
+
+  Value symbol_value(base::NameId name) {
+    auto found = model_.find(name);
+    TACTUS_CHECK(found.has_value());
+    if (model_.symbols[*found].role == Role::constant) return constant_value(*found);
+    return places_[found->value];
+  }
+
+  Value device_value(NodeId id) {
+    const parse::Node& base = tree_[tree_.child(id, 0)];
+    base::NameId name = names_.find(names_.text(base.name) + "." + names_.text(tree_[id].name));
+    TACTUS_CHECK(name.valid());
+    return symbol_value(name);
+  }
+
+  Value derivative(Value value, std::uint32_t count, base::Span span) {
+    for (ExprId& item : value.items) {
+      // A bare name needs no rules: x'' is x with two more primes.
+      const expr::Node node = flat_.pool[item];
+      if (node.op == Op::variable) {
+        item = flat_.pool.variable(node.index, node.order + count);
+        continue;
+      }
+      for (std::uint32_t k = 0; k < count && !flat_.pool.is_constant(item, 0); ++k) {
+        auto derived = symbolic::differentiate_in_time(flat_.pool, as_number(item));
+        if (!derived) {
+          auto rates = symbolic::leaves(flat_.pool, item, Op::input_rate);
+          diags_.report(span, input_twice_differentiated, flat_.input_names[flat_.pool[rates.front()].index])
+              .hint("give the second derivative an equation of its own, or filter the input");
+          derived = flat_.pool.constant(0);
+        }
+        item = *derived;
+      }
+    }
+    value.zero = false;
+    return value;
+  }
+
+  Value product(const Value& a, const Value& b) {
+    if (a.shape.is_matrix() && !b.shape.is_scalar() && !b.zero) return algebra_.multiply(a, b);
+    return component_wise(Op::multiply, a, b);
+  }
+
+  Value compare(parse::Op op, ExprId a, ExprId b) {
+    switch (op) {
+      case parse::Op::less: return scalar(flat_.pool.make(Op::less, a, b));
+      case parse::Op::less_equal: return scalar(flat_.pool.make(Op::less_equal, a, b));
+      case parse::Op::greater: return scalar(flat_.pool.make(Op::less, b, a));
+      case parse::Op::greater_equal: return scalar(flat_.pool.make(Op::less_equal, b, a));
+      case parse::Op::equal: return scalar(flat_.pool.make(Op::equal, a, b));
+      default: return scalar(flat_.pool.make(Op::not_equal, a, b));
+    }
+  }
+
+  ExprId between(ExprId low, ExprId x, ExprId high) {
+    return flat_.pool.make(Op::logical_and, flat_.pool.make(Op::less_equal, low, x), flat_.pool.make(Op::less_equal, x, high));
+  }
+
+  // A plain vector used as a box is its bottom-left corner; the side is 50, as in seed 000 section 4.1.
+  Value in_set(NodeId id, const Scope* scope) {
+    Value point = evaluate(tree_.child(id, 0), scope);
+    NodeId set = tree_.child(id, 1);
+    bool is_box = tree_[set].kind == NodeKind::call && names_.text(tree_[tree_.child(set, 0)].name) == "box";
+    Value corner = evaluate(is_box ? tree_.child(set, 1) : set, scope);
+    Value size = is_box ? evaluate(tree_.child(set, 2), scope) : number(50);
+    ExprId inside = flat_.pool.truth(true);
+    for (std::uint32_t i = 0; i < point.items.size(); ++i) {
+      ExprId low = corner.item(i);
+      inside = flat_.pool.make(Op::logical_and, inside, between(low, point.items[i], flat_.pool.add(low, size.item(i))));
+    }
+    return scalar(inside);
+  }
+
+  Value call(NodeId id, const Scope* scope) {
+    const parse::Node& node = tree_[id];
+    base::NameId name = tree_[tree_.child(id, 0)].name;
+    if (auto found = model_.find(name); found && model_.symbols[*found].role == Role::function) {
+      const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
+      std::vector<Scope> bindings(function.arguments.size());
+      const Scope* inner = nullptr;
+      for (std::uint32_t i = 0; i < bindings.size(); ++i) {
+        bindings[i] = {inner, function.arguments[i], evaluate(tree_.child(id, i + 1), scope)};
+        inner = &bindings[i];
+      }
+      return evaluate(function.value, inner);
+    }
+    const check::BuiltinRow* builtin = check::find_builtin(names_.text(name));
+    TACTUS_CHECK(builtin != nullptr);
+    std::vector<Value> arguments;
+    for (std::uint32_t i = 1; i < node.child_count; ++i) arguments.push_back(evaluate(tree_.child(id, i), scope));
+    return apply(*builtin, arguments, node.span);
+  }
+
+  Value apply(const check::BuiltinRow& builtin, std::vector<Value>& arguments, base::Span span) {
+    expr::Pool& pool = flat_.pool;
+    Value& first = arguments[0];
+    auto each_by = [&](Op op) { return each(first, [&](ExprId x) { return pool.make(op, x); }); };
+    switch (builtin.id) {
+      case Builtin::sin: return each_by(Op::sin);
+      case Builtin::cos: return each_by(Op::cos);
+      case Builtin::tan: return each_by(Op::tan);
+      case Builtin::asin: return each_by(Op::asin);
+      case Builtin::acos: return each_by(Op::acos);
+      case Builtin::atan: return each_by(Op::atan);
+      case Builtin::square_root: return each_by(Op::square_root);
+      case Builtin::exp: return each_by(Op::exp);
+      case Builtin::log: return each_by(Op::log);
+      case Builtin::absolute: return each_by(Op::absolute);
+      case Builtin::floor: return each_by(Op::floor);
+      case Builtin::ceil: return each_by(Op::ceil);
+      case Builtin::sign: return each(first, [&](ExprId x) { return pool.sign(x); });
+      case Builtin::atan2: return component_wise(Op::atan2, first, arguments[1]);
+      case Builtin::power: return component_wise(Op::power, first, arguments[1]);
+      case Builtin::minimum:
+      case Builtin::maximum: {
+        Value result = first;
+        bool smallest = builtin.id == Builtin::minimum;
+        for (std::size_t i = 1; i < arguments.size(); ++i) {
+          result = component_wise(result, arguments[i], [&](ExprId x, ExprId y) { return smallest ? pool.minimum(x, y) : pool.maximum(x, y); });
+        }
+        return result;
+      }
+      case Builtin::clamp: {
+        Value above = component_wise(first, arguments[1], [&](ExprId x, ExprId y) { return pool.maximum(x, y); });
+        return component_wise(above, arguments[2], [&](ExprId x, ExprId y) { return pool.minimum(x, y); });
+      }
+      case Builtin::norm: return scalar(algebra_.norm(first));
+      case Builtin::dot: return scalar(algebra_.dot(first, arguments[1]));
+      case Builtin::cross: return algebra_.cross(first, arguments[1]);
+      case Builtin::direction: return algebra_.direction(first);
+      case Builtin::rotate: return arguments.size() == 2 ? algebra_.rotate(first, arguments[1].items[0]) : algebra_.rotate(first, arguments[1], arguments[2].items[0]);
+      case Builtin::proj: return algebra_.project(first, arguments[1]);
+      case Builtin::distance: return scalar(algebra_.norm(component_wise(Op::subtract, first, arguments[1])));
+      case Builtin::transpose: return algebra_.transpose(first);
+      case Builtin::inverse: return algebra_.inverse(first);
+      case Builtin::det: return scalar(algebra_.determinant(first));
+      case Builtin::skew: return algebra_.skew(first);
+      case Builtin::diag: {
+        if (arguments.size() == 1) return algebra_.diagonal(first.items);
+        std::vector<ExprId> items;
+        for (const Value& argument : arguments) items.push_back(argument.items[0]);
+        return algebra_.diagonal(items);
+      }
+      case Builtin::identity: {
+        auto n = static_cast<std::size_t>(pool[first.items[0]].number);
+        return algebra_.diagonal(std::vector<ExprId>(n, pool.constant(1)));
+      }
+      case Builtin::index: return row(first, static_cast<std::uint32_t>(pool[arguments[1].items[0]].number) - 1);
+      case Builtin::integration: return integration(first, span);
+      case Builtin::diff: {
+        ExprId by = arguments[1].items[0];
+        if (!expr::is_leaf(pool[by].op) || pool.is_constant(by)) {
+          diags_.report(span, diff_by_expression).hint("write `diff(e, x)` with a variable, parameter or `t` for x");
+          return first;
+        }
+        return each(first, [&](ExprId x) { return symbolic::differentiate(pool, x, by); });
+      }
+      case Builtin::smooth: return first;
+      case Builtin::conditional: case Builtin::box: case Builtin::delay: case Builtin::noise: case Builtin::table: break;
+    }
+    TACTUS_CHECK(!"a function that check let through");
+    return number(0);
+  }
+
+  // integration(e): a state of its own that starts at zero.
+  Value integration(const Value& integrand, base::Span span) {
+    std::string name = fmt::format("integration_{}", ++integrations_);
+    flat::VariableId first = add_group(name, integrand.shape, span);
+    Value result{integrand.shape, {}, false};
+    for (std::uint32_t i = 0; i < integrand.shape.size(); ++i) {
+      flat_.equations.push({flat_.pool.variable(first.value + i, 1), as_number(integrand.items[i]), span, integrand.shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      flat_.conditions.push_back({flat::VariableId(first.value + i), 0, flat_.pool.constant(0), false, true, span});
+      result.items.push_back(flat_.pool.variable(first.value + i, 0));
+    }
+    return result;
+  }
+
+  const check::Model& model_;
+  const parse::Tree& tree_;
+  const base::Names& names_;
+  const std::vector<Override>& overrides_;
+  diag::Sink& diags_;
+  flat::Model flat_;
+  LinearAlgebra algebra_;
+  base::NameId time_;
+  base::NameId pi_;
+  std::vector<Value> places_;  // by symbol
+  std::vector<bool> evaluating_;
+  long long work_ = 0;
+  int integrations_ = 0;
+};
+
+}  // namespace
+
+flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides, diag::Sink& diags) {
+  return Flattener(model, names, overrides, diags).run();
+}
+
+}  // namespace flatten

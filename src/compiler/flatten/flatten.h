@@ -1,0 +1,30 @@
+// Writes a checked model out in scalars: functions expanded, sums unrolled, vectors taken apart.
+//
+//   check::Model --evaluate every expression with vectors of scalar expressions--> flat::Model
+//
+//   p : vector of 2,  m * p'' = (0, -g)   ->   m * p''[1] = 0,  m * p''[2] = -g
+//   integration(e)                        ->   a new variable i with i' = e, i = 0 at the start
+//   (e)'                                  ->   the time derivative, worked out
+//   p in box(c, s)                        ->   c[1] <= p[1] && p[1] <= c[1] + s[1] && ..
+#pragma once
+
+#include <vector>
+
+#include "base/names.h"
+#include "compiler/check/model.h"
+#include "compiler/flat/model.h"
+#include "diag/sink.h"
+
+namespace flatten {
+
+// A value for a constant or parameter that replaces the text's.
+struct Override {
+  base::NameId name;
+  double value = 0;
+};
+
+// `overrides` of names that are neither parameters nor constants are left for structure, which knows what `m = 1` means.
+[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
+                                  diag::Sink& diags);
+
+}  // namespace flatten

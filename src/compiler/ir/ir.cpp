@@ -1,0 +1,160 @@
+#include "compiler/ir/ir.h"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "base/check.h"
+
+namespace ir {
+
+bool is_truth(Op op) {
+  switch (op) {
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal:
+    case Op::logical_and:
+    case Op::logical_or:
+    case Op::logical_not:
+      return true;
+    default:
+      return false;
+  }
+}
+
+const char* name(Op op) {
+  switch (op) {
+    case Op::constant: return "constant";
+    case Op::time: return "time";
+    case Op::state: return "state";
+    case Op::input: return "input";
+    case Op::input_rate: return "input_rate";
+    case Op::parameter: return "parameter";
+    case Op::derived: return "derived";
+    case Op::load_work: return "load_work";
+    case Op::captured: return "captured";
+    case Op::unknown: return "unknown";
+    case Op::add: return "add";
+    case Op::subtract: return "subtract";
+    case Op::multiply: return "multiply";
+    case Op::divide: return "divide";
+    case Op::negate: return "negate";
+    case Op::square_root: return "square_root";
+    case Op::absolute: return "absolute";
+    case Op::floor: return "floor";
+    case Op::ceil: return "ceil";
+    case Op::sin: return "sin";
+    case Op::cos: return "cos";
+    case Op::tan: return "tan";
+    case Op::asin: return "asin";
+    case Op::acos: return "acos";
+    case Op::atan: return "atan";
+    case Op::atan2: return "atan2";
+    case Op::exp: return "exp";
+    case Op::log: return "log";
+    case Op::power: return "power";
+    case Op::less: return "less";
+    case Op::less_equal: return "less_equal";
+    case Op::equal: return "equal";
+    case Op::not_equal: return "not_equal";
+    case Op::logical_and: return "logical_and";
+    case Op::logical_or: return "logical_or";
+    case Op::logical_not: return "logical_not";
+    case Op::select: return "select";
+    case Op::linear_solve: return "linear_solve";
+    case Op::newton_solve: return "newton_solve";
+    case Op::solution: return "solution";
+    case Op::store_derivative: return "store_derivative";
+    case Op::store_state: return "store_state";
+    case Op::store_derived: return "store_derived";
+    case Op::store_output: return "store_output";
+    case Op::store_work: return "store_work";
+    case Op::store_warm: return "store_warm";
+    case Op::store_residual: return "store_residual";
+    case Op::store_jacobian: return "store_jacobian";
+  }
+  TACTUS_CHECK(false);
+}
+
+namespace {
+
+// `  v7 = add v3 v4`, `  store_output[2] v7`, `  v9 = linear_solve size 2 block 0 work 5 (v1 v2 v3 v4; v5 v6)`
+void dump_chunk(const Chunk& chunk, std::string& text) {
+  auto out = std::back_inserter(text);
+  for (Value v = 0; v < chunk.instructions.size(); ++v) {
+    const Instruction& i = chunk.instructions[v];
+    const bool is_store = i.op >= Op::store_derivative;
+    if (is_store) {
+      fmt::format_to(out, "  {}[{}] v{}\n", name(i.op), i.index, i.a);
+      continue;
+    }
+    fmt::format_to(out, "  v{} = {}", v, name(i.op));
+    switch (i.op) {
+      case Op::constant:
+        fmt::format_to(out, " {}", i.number);
+        break;
+      case Op::state:
+      case Op::input:
+      case Op::input_rate:
+      case Op::parameter:
+      case Op::derived:
+      case Op::load_work:
+      case Op::captured:
+      case Op::unknown:
+        fmt::format_to(out, "[{}]", i.index);
+        break;
+      case Op::solution:
+        fmt::format_to(out, "[{}] v{}", i.index, i.a);
+        break;
+      case Op::linear_solve:
+      case Op::newton_solve:
+        fmt::format_to(out, " size {} block {} work {}", i.size, i.block, i.index);
+        if (i.op == Op::newton_solve) fmt::format_to(out, " warm {} residual {}", i.warm, i.residual);
+        text += " (";
+        for (std::uint32_t k = 0; k < i.count; ++k) {
+          if (k > 0) text += i.op == Op::linear_solve && k == i.size * i.size ? "; " : " ";
+          fmt::format_to(out, "v{}", chunk.operands[i.first + k]);
+        }
+        text += ")";
+        break;
+      default:
+        for (Value operand : {i.a, i.b, i.c}) {
+          if (operand != no_value) fmt::format_to(out, " v{}", operand);
+        }
+    }
+    text += '\n';
+  }
+}
+
+void dump_function(const char* title, const Function& function, std::string& text) {
+  for (std::size_t k = 0; k < function.chunks.size(); ++k) {
+    fmt::format_to(std::back_inserter(text), "{} chunk {}\n", title, k);
+    dump_chunk(function.chunks[k], text);
+  }
+}
+
+}  // namespace
+
+std::string dump(const Program& program) {
+  std::string text;
+  fmt::format_to(std::back_inserter(text), "model {}: {} states, {} inputs, {} parameters, {} derived, {} outputs, {} warm, {} work\n",
+                 program.name, program.state_names.size(), program.input_count, program.parameters.size(),
+                 program.derived_count, program.output_count, program.warm_count, program.work_count);
+  dump_function("prepare", program.prepare, text);
+  dump_function("initialize", program.initialize, text);
+  dump_function("derivative", program.derivative, text);
+  dump_function("outputs", program.outputs, text);
+  for (std::size_t k = 0; k < program.residuals.size(); ++k) {
+    fmt::format_to(std::back_inserter(text), "residual {}\n", k);
+    dump_chunk(program.residuals[k], text);
+  }
+  for (std::size_t k = 0; k < program.blocks.size(); ++k) {
+    const Block& block = program.blocks[k];
+    fmt::format_to(std::back_inserter(text), "block {}: line {}: solve {{{}}} for {{{}}}\n", k, block.line, block.equations,
+                   block.unknowns);
+  }
+  return text;
+}
+
+}  // namespace ir

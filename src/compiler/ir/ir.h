@@ -1,0 +1,149 @@
+// Low-level instructions: what lower makes and the backends print. Scalars only; every value is a double or a truth value.
+//
+// A function is a list of chunks; a chunk is straight-line code in single assignment: an instruction's operands are indices of
+// earlier instructions of the same chunk. Chunks bound the size of what LLVM or a C compiler sees at once, so that compile
+// time stays linear; values cross from one chunk to a later one through `work` (store_work, load_work).
+// A chunk that solves a block may fail: then the function returns at once with the status.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+
+namespace ir {
+
+using Value = std::uint32_t;  // index of an instruction in its chunk
+inline constexpr Value no_value = 0xffffffffu;
+
+enum class Op : std::uint8_t {
+  // Sources. `index` is the place in the section.
+  constant,    // number
+  time,        // t
+  state,       // x[index]
+  input,       // inputs[index] + input_rates[index] * (t - input_time)
+  input_rate,  // input_rates[index]
+  parameter,   // parameters[index]
+  derived,     // derived[index]
+  load_work,   // work[index]
+  captured,    // in a residual: captured[index]
+  unknown,     // in a residual: z[index]
+  // Arithmetic: a, b are doubles.
+  add, subtract, multiply, divide, negate,
+  square_root, absolute, floor, ceil,
+  sin, cos, tan, asin, acos, atan, atan2, exp, log, power,
+  // Truth values.
+  less, less_equal, equal, not_equal,  // a, b doubles; a NaN makes all but not_equal false
+  logical_and, logical_or, logical_not,
+  select,  // a is a truth value: b if true else c, both doubles
+  // Solving. Operands stand in Chunk::operands[first .. first + count).
+  linear_solve,  // `size` unknowns; operands: size*size matrix entries row-major, then size right sides.
+                 // work[index ..) has size*size + size doubles of scratch. block: index into Program::blocks
+  newton_solve,  // `size` unknowns; residual: index into Program::residuals; operands: the captured values.
+                 // z starts from warm[warm ..) and, if `keeps`, stays there; work[index ..) has
+                 // count + size*size + 4*size doubles: captured values, the kernel's work, and z when not kept
+  solution,      // a: a linear_solve or newton_solve, index: which unknown
+  // Effects: a is the double stored.
+  store_derivative,  // dx[index]
+  store_state,       // states[index] of the instance (in initialize)
+  store_derived,     // derived[index]
+  store_output,      // outputs[index]
+  store_work,        // work[index]
+  store_warm,        // warm[index] (in initialize: first guesses)
+  store_residual,    // r[index]
+  store_jacobian,    // j[index]
+};
+
+struct Instruction {
+  Op op;
+  Value a = no_value;
+  Value b = no_value;
+  Value c = no_value;
+  std::uint32_t index = 0;
+  std::uint32_t size = 0;      // linear_solve, newton_solve
+  std::uint32_t first = 0;     // their operands
+  std::uint32_t count = 0;
+  std::uint32_t residual = 0;  // newton_solve
+  std::uint32_t warm = 0;      // newton_solve
+  bool keeps = true;           // newton_solve; outputs do not, so that recording never changes a trajectory
+  std::uint32_t block = 0;     // linear_solve, newton_solve: what to report when it fails
+  double number = 0;
+};
+
+struct Chunk {
+  std::vector<Instruction> instructions;
+  std::vector<Value> operands;
+};
+
+struct Function {
+  std::vector<Chunk> chunks;
+};
+
+struct Channel {
+  std::string name;
+  std::string unit;
+  std::uint32_t at = 0;
+  std::uint32_t rows = 1;
+  std::uint32_t columns = 1;
+  std::uint32_t flags = 0;  // TACTUS_CHANNEL_..
+};
+
+struct Parameter {
+  std::string name;
+  std::string unit;
+  double initial = 0;
+  double low = 0;
+  double high = 0;
+};
+
+struct Port {
+  std::string device;
+  std::uint32_t channel = 0;
+  bool is_input = false;
+};
+
+struct Block {
+  std::string equations;
+  std::string unknowns;
+  std::uint32_t line = 0;
+  std::uint32_t count = 0;
+  std::uint32_t warm = 0xffffffffu;
+};
+
+// All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
+struct Program {
+  std::string name;
+  Function prepare;
+  Function initialize;
+  Function derivative;
+  Function outputs;
+  std::vector<Chunk> residuals;
+
+  std::vector<std::string> state_names;
+  std::vector<Channel> channels;
+  std::vector<Channel> input_channels;
+  std::vector<Parameter> parameters;
+  std::vector<Port> ports;
+  std::vector<Block> blocks;
+  std::uint32_t input_count = 0;
+  std::uint32_t derived_count = 0;
+  std::uint32_t output_count = 0;
+  std::uint32_t warm_count = 0;
+  std::uint32_t work_count = 0;
+
+  double starting_time = 0;
+  double ending_time = 0;
+  double step_size = 0;
+  double tolerance = 0;
+  double record_period = 0;
+  int solver = -1;  // tactus_solver, or -1
+};
+
+// Whether an instruction's result is a truth value.
+bool is_truth(Op op);
+const char* name(Op op);
+// For people and tests: one instruction a line.
+std::string dump(const Program& program);
+
+}  // namespace ir

@@ -1,0 +1,35 @@
+// What a backend wants to know of a chunk before it prints it, so that all backends agree. One pass backwards, one forwards.
+//
+//   live[v]      a store or a solve needs v; what is not live is not printed
+//   sincos[v]    v is a live sin and this is the first live cos of the same operand, or the other way round: the earlier of
+//                the two computes both (tk_sincos has the bits of tk_sin and tk_cos)
+//   solutions    the live `solution` instructions of every solve: they are read right behind it, so that later solves may use
+//                its scratch again
+#pragma once
+
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/ir/ir.h"
+
+namespace ir {
+
+struct Uses {
+  std::vector<bool> live;
+  std::unordered_map<Value, Value> sincos;
+  std::unordered_map<Value, std::vector<Value>> solutions;
+
+  // The other half of v's sincos, or no_value.
+  Value partner(Value v) const {
+    auto found = sincos.find(v);
+    return found == sincos.end() ? no_value : found->second;
+  }
+};
+
+Uses find_uses(const Chunk& chunk);
+
+// The number of instructions of all functions and residuals.
+std::size_t instruction_count(const Program& program);
+bool can_fail(const Chunk& chunk);
+
+}  // namespace ir

@@ -1,0 +1,474 @@
+#include "compiler/lower/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "abi/model.h"
+#include "base/check.h"
+#include "compiler/lower/function_builder.h"
+#include "compiler/lower/solve_block.h"
+#include "compiler/symbolic/symbolic.h"
+
+namespace lower {
+namespace {
+
+using expr::Op;
+using structure::Block;
+using structure::System;
+
+class Lowering {
+ public:
+  Lowering(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources)
+      : model_(model), pool_(model.pool), sorted_(sorted), sources_(sources) {}
+
+  ir::Program run() {
+    for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
+      state_index_.emplace(sorted_.states[i], i);
+      program_.state_names.push_back(leaf_name(sorted_.states[i]));
+    }
+    motion_ = solve_all(sorted_.motion);
+    start_ = solve_all(sorted_.start);
+    find_static();
+    prepare_ = std::make_unique<FunctionBuilder>(
+        pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of a static block"); return {}; },
+        [](ExprId) { return std::nullopt; });
+    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
+      if (static_block_[b]) solve(*prepare_, motion_, b, true);
+    }
+    build_derivative();
+    build_outputs();
+    build_initialize();
+    program_.prepare = prepare_->take();
+    describe();
+    return std::move(program_);
+  }
+
+ private:
+  // A system with its blocks' solutions, and where each leaf is solved.
+  struct Solved {
+    const System* system = nullptr;
+    std::vector<Solution> solutions;
+    std::vector<std::vector<ExprId>> reads;  // by block: leaves of variables, without its own
+    std::unordered_map<ExprId, std::uint32_t> block_of;
+    std::vector<std::uint32_t> program_block;  // by block: index into Program::blocks, once it is needed
+  };
+
+  std::string leaf_name(ExprId leaf) const {
+    return flat::primed(model_.variables[flat::VariableId(pool_[leaf].index)].name, pool_[leaf].order);
+  }
+
+  Solved solve_all(const System& system) {
+    Solved solved;
+    solved.system = &system;
+    for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
+      solved.solutions.push_back(solve_block(pool_, system, system.blocks[b]));
+      const Solution& solution = solved.solutions.back();
+      for (ExprId leaf : solution.unknowns) solved.block_of.emplace(leaf, b);
+      std::vector<ExprId> reads;
+      auto add = [&](ExprId e) {
+        for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
+          if (std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) == solution.unknowns.end()) reads.push_back(leaf);
+        }
+      };
+      for (ExprId e : solution.values) add(e);
+      if (solution.kind != Solution::direct) {
+        for (ExprId e : solution.matrix) add(e);
+        for (ExprId e : solution.right) add(e);
+      }
+      solved.reads.push_back(std::move(reads));
+      solved.program_block.push_back(no_block);
+    }
+    return solved;
+  }
+
+  // --- What depends on parameters only ---------------------------------------------------------------------------------
+
+  void find_static() {
+    static_block_.assign(motion_.solutions.size(), false);
+    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
+      const Solution& solution = motion_.solutions[b];
+      auto all_static = [&](const std::vector<ExprId>& list) { return std::all_of(list.begin(), list.end(), [&](ExprId e) { return is_static(e, &solution); }); };
+      bool yes = all_static(solution.values) && (solution.kind == Solution::direct || (all_static(solution.matrix) && all_static(solution.right)));
+      if (!yes) continue;
+      static_block_[b] = true;
+      for (ExprId leaf : solution.unknowns) static_[leaf] = true;
+    }
+  }
+
+  // Whether an expression is made of parameters, constants and static variables. With `own`, that block's unknowns count too (and nothing
+  // is remembered).
+  bool is_static(ExprId root, const Solution* own = nullptr) {
+    std::vector<std::pair<ExprId, bool>> stack = {{root, false}};
+    std::unordered_map<ExprId, bool> local;
+    auto& memory = own ? local : static_;
+    auto look = [&](ExprId id) -> std::optional<bool> {
+      if (auto found = static_.find(id); found != static_.end() && (!own || found->second)) return found->second;
+      if (auto found = memory.find(id); found != memory.end()) return found->second;
+      return std::nullopt;
+    };
+    while (!stack.empty()) {
+      auto [id, expanded] = stack.back();
+      if (look(id)) {
+        stack.pop_back();
+        continue;
+      }
+      const expr::Node& node = pool_[id];
+      const int operands = expr::operand_count(node.op);
+      if (operands == 0) {
+        bool yes = node.op == Op::constant || node.op == Op::truth || node.op == Op::parameter ||
+                   (own && std::find(own->unknowns.begin(), own->unknowns.end(), id) != own->unknowns.end());
+        memory[id] = yes;
+        stack.pop_back();
+        continue;
+      }
+      if (!expanded) {
+        stack.back().second = true;
+        stack.push_back({node.a, false});
+        if (operands >= 2) stack.push_back({node.b, false});
+        if (operands >= 3) stack.push_back({node.c, false});
+        continue;
+      }
+      memory[id] = *look(node.a) && (operands < 2 || *look(node.b)) && (operands < 3 || *look(node.c));
+      stack.pop_back();
+    }
+    return *look(root);
+  }
+
+  // The place of a static part in the derived section; computed in `prepare` at its first use.
+  std::optional<std::uint32_t> hoist(ExprId e) {
+    const expr::Node& node = pool_[e];
+    if (expr::is_leaf(node.op) && node.op != Op::variable) return std::nullopt;
+    if (pool_.is_truth(e)) return std::nullopt;
+    if (auto found = derived_.find(e); found != derived_.end()) return found->second;
+    if (node.op == Op::variable && !static_.contains(e)) return std::nullopt;
+    if (!is_static(e)) return std::nullopt;
+    std::uint32_t slot = program_.derived_count++;
+    derived_.emplace(e, slot);
+    prepare_->may_split();
+    prepare_->store(ir::Op::store_derived, slot, prepare_->value(e));
+    return slot;
+  }
+
+  // --- Blocks ----------------------------------------------------------------------------------------------------------
+
+  std::uint32_t program_block(Solved& solved, std::size_t b) {
+    if (solved.program_block[b] != no_block) return solved.program_block[b];
+    const Block& block = solved.system->blocks[b];
+    ir::Block described;
+    for (std::size_t i = 0; i < block.equations.size() && i < 12; ++i) {
+      const flat::Equation& equation = solved.system->equations[block.equations[i]];
+      if (i > 0) described.equations += "; ";
+      described.equations += flat::print(model_, equation.left) + " = " + flat::print(model_, equation.right);
+      if (i == 0 && sources_.size() > 0) described.line = sources_.position(equation.span.file, equation.span.begin).line;
+    }
+    if (block.equations.size() > 12) described.equations += "; ..";
+    for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
+      if (i > 0) described.unknowns += "; ";
+      described.unknowns += leaf_name(solved.system->unknowns[block.unknowns[i]]);
+    }
+    described.count = static_cast<std::uint32_t>(block.unknowns.size());
+    solved.program_block[b] = static_cast<std::uint32_t>(program_.blocks.size());
+    program_.blocks.push_back(std::move(described));
+    return solved.program_block[b];
+  }
+
+  // The warm starts of a Newton block: the same for the same unknowns, in whichever function.
+  std::uint32_t warm_of(const Solution& solution) {
+    auto [found, fresh] = warm_.emplace(solution.unknowns, program_.warm_count);
+    if (fresh) program_.warm_count += static_cast<std::uint32_t>(solution.unknowns.size());
+    return found->second;
+  }
+
+  void solve(FunctionBuilder& builder, Solved& solved, std::size_t b, bool keeps) {
+    builder.may_split();
+    const Solution& solution = solved.solutions[b];
+    const auto n = static_cast<std::uint32_t>(solution.unknowns.size());
+    if (solution.kind == Solution::direct) {
+      // All values first: no unknown of the block stands in them.
+      std::vector<ir::Value> values;
+      for (ExprId e : solution.values) values.push_back(builder.value(e));
+      for (std::uint32_t i = 0; i < n; ++i) builder.define(solution.unknowns[i], values[i]);
+      return;
+    }
+    ir::Instruction instruction{solution.kind == Solution::linear ? ir::Op::linear_solve : ir::Op::newton_solve};
+    instruction.size = n;
+    instruction.block = program_block(solved, b);
+    std::vector<ir::Value> operands;
+    if (solution.kind == Solution::linear) {
+      for (ExprId e : solution.matrix) operands.push_back(builder.value(e));
+      for (ExprId e : solution.right) operands.push_back(builder.value(e));
+      instruction.index = program_.work_count;
+      program_.work_count += n * n + n;
+    } else {
+      Residual residual = residual_of(solution);
+      for (ExprId e : residual.captured) operands.push_back(builder.value(e));
+      instruction.residual = residual.index;
+      instruction.warm = warm_of(solution);
+      instruction.keeps = keeps;
+      program_.blocks[instruction.block].warm = instruction.warm;
+      instruction.index = program_.work_count;
+      program_.work_count += static_cast<std::uint32_t>(operands.size()) + n * n + 4 * n;
+    }
+    instruction.first = static_cast<std::uint32_t>(builder.chunk().operands.size());
+    instruction.count = static_cast<std::uint32_t>(operands.size());
+    builder.chunk().operands.insert(builder.chunk().operands.end(), operands.begin(), operands.end());
+    ir::Value solved_value = builder.emit(instruction);
+    for (std::uint32_t i = 0; i < n; ++i) {
+      ir::Instruction part{ir::Op::solution};
+      part.a = solved_value;
+      part.index = i;
+      builder.define(solution.unknowns[i], builder.emit(part));
+    }
+  }
+
+  struct Residual {
+    std::uint32_t index = 0;
+    std::vector<ExprId> captured;
+  };
+
+  // The residual function of a Newton block: what does not depend on its unknowns is captured.
+  Residual residual_of(const Solution& solution) {
+    auto key = solution.right;
+    if (auto found = residuals_.find(key); found != residuals_.end()) return found->second;
+    Residual residual;
+    residual.index = static_cast<std::uint32_t>(program_.residuals.size());
+    std::unordered_map<ExprId, bool> depends;
+    std::unordered_map<ExprId, ir::Value> values;
+    std::unordered_map<ExprId, std::uint32_t> captured;
+    ir::Chunk chunk;
+    auto emit = [&](const ir::Instruction& instruction) {
+      chunk.instructions.push_back(instruction);
+      return static_cast<ir::Value>(chunk.instructions.size() - 1);
+    };
+    std::vector<ExprId> roots = solution.right;
+    roots.insert(roots.end(), solution.matrix.begin(), solution.matrix.end());
+    std::vector<bool> visited;
+    std::vector<ExprId> order;
+    expr::visit_postorder(pool_, roots, visited, [&](ExprId id) { order.push_back(id); });
+    for (ExprId id : order) {
+      const expr::Node& node = pool_[id];
+      const int operands = expr::operand_count(node.op);
+      bool own = node.op == Op::variable && std::find(solution.unknowns.begin(), solution.unknowns.end(), id) != solution.unknowns.end();
+      depends[id] = own || (operands >= 1 && depends[node.a]) || (operands >= 2 && depends[node.b]) || (operands >= 3 && depends[node.c]);
+    }
+    // Constants and truth values that do not depend on the unknowns are made inside; other such parts are captured whole.
+    std::function<ir::Value(ExprId)> value = [&](ExprId id) -> ir::Value {
+      if (auto found = values.find(id); found != values.end()) return found->second;
+      const expr::Node& node = pool_[id];
+      ir::Instruction instruction{};
+      if (node.op == Op::constant) {
+        instruction.op = ir::Op::constant;
+        instruction.number = node.number;
+      } else if (!depends[id] && !pool_.is_truth(id)) {
+        auto [found, fresh] = captured.emplace(id, static_cast<std::uint32_t>(residual.captured.size()));
+        if (fresh) residual.captured.push_back(id);
+        instruction.op = ir::Op::captured;
+        instruction.index = found->second;
+      } else if (node.op == Op::variable) {
+        instruction.op = ir::Op::unknown;
+        instruction.index = static_cast<std::uint32_t>(std::find(solution.unknowns.begin(), solution.unknowns.end(), id) - solution.unknowns.begin());
+      } else {
+        TACTUS_CHECK(node.op != Op::truth);
+        instruction.op = operation_of(node.op);
+        const int operands = expr::operand_count(node.op);
+        instruction.a = value(node.a);
+        if (operands >= 2) instruction.b = value(node.b);
+        if (operands >= 3) instruction.c = value(node.c);
+      }
+      return values[id] = emit(instruction);
+    };
+    // Bottom-up, so that the recursion above never goes deep.
+    for (ExprId id : order) {
+      if (depends[id]) value(id);
+    }
+    auto store = [&](ir::Op op, std::size_t index, ExprId e) {
+      ir::Instruction instruction{op};
+      instruction.a = value(e);
+      instruction.index = static_cast<std::uint32_t>(index);
+      emit(instruction);
+    };
+    for (std::size_t i = 0; i < solution.right.size(); ++i) store(ir::Op::store_residual, i, solution.right[i]);
+    for (std::size_t i = 0; i < solution.matrix.size(); ++i) store(ir::Op::store_jacobian, i, solution.matrix[i]);
+    program_.residuals.push_back(std::move(chunk));
+    residuals_.emplace(std::move(key), residual);
+    return residual;
+  }
+
+  // The blocks that `wanted` leaves need, in order.
+  std::vector<bool> needed(const Solved& solved, const std::vector<ExprId>& wanted) {
+    std::vector<bool> mark(solved.solutions.size());
+    std::vector<ExprId> open = wanted;
+    while (!open.empty()) {
+      ExprId leaf = open.back();
+      open.pop_back();
+      auto found = solved.block_of.find(leaf);
+      if (found == solved.block_of.end() || mark[found->second]) continue;
+      mark[found->second] = true;
+      open.insert(open.end(), solved.reads[found->second].begin(), solved.reads[found->second].end());
+    }
+    return mark;
+  }
+
+  // --- The functions ---------------------------------------------------------------------------------------------------
+
+  FunctionBuilder motion_builder() {
+    return FunctionBuilder(
+        pool_, program_.work_count,
+        [this](ExprId leaf) {
+          auto found = state_index_.find(leaf);
+          TACTUS_CHECK(found != state_index_.end());
+          ir::Instruction load{ir::Op::state};
+          load.index = found->second;
+          return load;
+        },
+        [this](ExprId e) { return hoist(e); });
+  }
+
+  void build_derivative() {
+    FunctionBuilder builder = motion_builder();
+    std::vector<bool> mark = needed(motion_, sorted_.state_rates);
+    for (std::size_t b = 0; b < mark.size(); ++b) {
+      if (mark[b] && !static_block_[b]) solve(builder, motion_, b, true);
+    }
+    for (std::uint32_t i = 0; i < sorted_.state_rates.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(sorted_.state_rates[i]));
+    }
+    program_.derivative = builder.take();
+  }
+
+  void build_outputs() {
+    FunctionBuilder builder = motion_builder();
+    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
+      if (!static_block_[b]) solve(builder, motion_, b, false);
+    }
+    for (const flat::Group& group : model_.groups) {
+      for (std::uint32_t order = 0;; ++order) {
+        std::vector<ExprId> items;
+        bool constant = true;
+        for (std::uint32_t i = 0; i < group.shape.size(); ++i) {
+          ExprId leaf = pool_.variable(group.first.value + i, order);
+          auto number = sorted_.constants.find(group.first.value + i);
+          if (number != sorted_.constants.end() && order == 0) {
+            items.push_back(pool_.constant(number->second));
+          } else if (state_index_.contains(leaf) || motion_.block_of.contains(leaf)) {
+            items.push_back(leaf);
+            auto block = motion_.block_of.find(leaf);
+            if (block == motion_.block_of.end() || !static_block_[block->second]) constant = false;
+          }
+        }
+        if (items.size() != group.shape.size()) break;
+        std::uint32_t flags = (constant ? TACTUS_CHANNEL_CONSTANT : 0) | (order > 0 ? TACTUS_CHANNEL_DERIVATIVE : 0) | (group.written && order == 0 ? TACTUS_CHANNEL_WRITTEN : 0);
+        add_channel(flat::primed(group.name, order), group.shape, items, flags, builder);
+        if (order == 0) channel_of_group_[static_cast<std::size_t>(&group - model_.groups.data())] = static_cast<std::uint32_t>(program_.channels.size() - 1);
+      }
+    }
+    for (const flat::Input& input : model_.inputs) {
+      std::vector<ExprId> values, rates;
+      for (std::uint32_t i = 0; i < input.shape.size(); ++i) {
+        values.push_back(pool_.input(input.first + i));
+        rates.push_back(pool_.input_rate(input.first + i));
+      }
+      add_channel(input.name, input.shape, values, 0, builder);
+      add_channel(flat::primed(input.name, 1), input.shape, rates, TACTUS_CHANNEL_DERIVATIVE, builder);
+    }
+    program_.outputs = builder.take();
+  }
+
+  void add_channel(std::string name, const expr::Shape& shape, const std::vector<ExprId>& items, std::uint32_t flags, FunctionBuilder& builder) {
+    program_.channels.push_back({std::move(name), "", program_.output_count, shape.rows, shape.columns, flags});
+    for (ExprId item : items) {
+      builder.may_split();
+      builder.store(ir::Op::store_output, program_.output_count++, builder.value(item));
+    }
+  }
+
+  void build_initialize() {
+    FunctionBuilder builder(
+        pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of the start"); return {}; },
+        [this](ExprId e) { return hoist(e); });
+    std::vector<bool> mark = needed(start_, sorted_.states);
+    // First guesses of every Newton block, before any of them is solved.
+    for (std::size_t b = 0; b < mark.size(); ++b) {
+      if (mark[b] && start_.solutions[b].kind == Solution::newton) warm_of(start_.solutions[b]);
+    }
+    for (const auto& [unknowns, warm] : warm_) {
+      for (std::size_t i = 0; i < unknowns.size(); ++i) {
+        auto guess = sorted_.guesses.find(unknowns[i]);
+        bool usable = guess != sorted_.guesses.end() && is_static(guess->second);
+        // 1, not 0: most functions that need Newton are singular or flat at 0.
+        builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i), builder.value(usable ? guess->second : pool_.constant(1)));
+      }
+    }
+    for (std::size_t b = 0; b < mark.size(); ++b) {
+      if (!mark[b]) continue;
+      // Static blocks of the motion are in the derived section already.
+      const auto& unknowns = start_.solutions[b].unknowns;
+      if (std::all_of(unknowns.begin(), unknowns.end(), [&](ExprId leaf) { return static_.contains(leaf) && motion_.block_of.contains(leaf); })) continue;
+      solve(builder, start_, b, true);
+    }
+    for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_state, i, builder.value(sorted_.states[i]));
+    }
+    program_.initialize = builder.take();
+  }
+
+  void describe() {
+    program_.input_count = model_.input_count;
+    for (const flat::Input& input : model_.inputs) {
+      program_.input_channels.push_back({input.name, "", input.first, input.shape.rows, input.shape.columns, 0});
+    }
+    for (const flat::Parameter& parameter : model_.parameters) {
+      program_.parameters.push_back({parameter.name, parameter.unit, parameter.initial, parameter.low, parameter.high});
+    }
+    for (const flat::Port& port : model_.ports) {
+      program_.ports.push_back({port.device, port.is_input ? port.index : channel_of_group_[port.index], port.is_input});
+    }
+    const flat::Settings& settings = model_.settings;
+    program_.starting_time = settings.starting_time;
+    program_.ending_time = settings.ending_time.value_or(settings.starting_time);
+    program_.step_size = settings.step_size.value_or(0);
+    program_.tolerance = settings.tolerance.value_or(0);
+    program_.record_period = settings.record_period.value_or(0);
+    program_.solver = settings.solver.value_or(-1);
+  }
+
+  static constexpr std::uint32_t no_block = 0xffffffffu;
+
+  struct ListHash {
+    std::size_t operator()(const std::vector<ExprId>& list) const {
+      std::size_t hash = list.size();
+      for (ExprId id : list) hash = hash * 1000003u + id.value;
+      return hash;
+    }
+  };
+
+  flat::Model& model_;
+  expr::Pool& pool_;
+  const structure::Sorted& sorted_;
+  const diag::SourceMap& sources_;
+  ir::Program program_;
+  Solved motion_;
+  Solved start_;
+  std::unordered_map<ExprId, std::uint32_t> state_index_;
+  std::vector<bool> static_block_;             // by block of the motion
+  std::unordered_map<ExprId, bool> static_;    // by expression
+  std::unordered_map<ExprId, std::uint32_t> derived_;
+  std::map<std::vector<ExprId>, std::uint32_t> warm_;
+  std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
+  std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;
+  std::unique_ptr<FunctionBuilder> prepare_;
+};
+
+}  // namespace
+
+ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources) {
+  return Lowering(model, sorted, sources).run();
+}
+
+}  // namespace lower

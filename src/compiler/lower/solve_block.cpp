@@ -1,0 +1,83 @@
+#include "compiler/lower/solve_block.h"
+
+#include <algorithm>
+
+#include "compiler/symbolic/symbolic.h"
+
+namespace lower {
+namespace {
+
+// Cramer's rule for 2 and 3 unknowns.
+std::vector<ExprId> cramer(expr::Pool& pool, const std::vector<ExprId>& a, const std::vector<ExprId>& b) {
+  auto det2 = [&](ExprId p, ExprId q, ExprId r, ExprId s) { return pool.subtract(pool.multiply(p, s), pool.multiply(q, r)); };
+  if (b.size() == 2) {
+    ExprId det = det2(a[0], a[1], a[2], a[3]);
+    return {pool.divide(det2(b[0], a[1], b[1], a[3]), det), pool.divide(det2(a[0], b[0], a[2], b[1]), det)};
+  }
+  auto det3 = [&](const std::vector<ExprId>& m) {
+    ExprId first = pool.multiply(m[0], det2(m[4], m[5], m[7], m[8]));
+    ExprId second = pool.multiply(m[1], det2(m[3], m[5], m[6], m[8]));
+    ExprId third = pool.multiply(m[2], det2(m[3], m[4], m[6], m[7]));
+    return pool.add(pool.subtract(first, second), third);
+  };
+  ExprId det = det3(a);
+  std::vector<ExprId> result;
+  for (std::size_t column = 0; column < 3; ++column) {
+    std::vector<ExprId> replaced = a;
+    for (std::size_t row = 0; row < 3; ++row) replaced[row * 3 + column] = b[row];
+    result.push_back(pool.divide(det3(replaced), det));
+  }
+  return result;
+}
+
+}  // namespace
+
+Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block) {
+  Solution solution;
+  const std::size_t n = block.equations.size();
+  for (std::uint32_t u : block.unknowns) solution.unknowns.push_back(system.unknowns[u]);
+  if (n == 1) {
+    const flat::Equation& equation = system.equations[block.equations[0]];
+    if (auto value = symbolic::solve(pool, equation.left, equation.right, solution.unknowns[0])) {
+      solution.values = {*value};
+      return solution;
+    }
+  }
+  // Residuals and their exact Jacobian; only entries whose unknown stands in the equation can differ from zero.
+  std::vector<ExprId> residuals;
+  solution.matrix.assign(n * n, pool.constant(0));
+  bool linear = true;
+  auto is_unknown = [&](ExprId leaf) { return std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) != solution.unknowns.end(); };
+  for (std::size_t i = 0; i < n; ++i) {
+    const flat::Equation& equation = system.equations[block.equations[i]];
+    residuals.push_back(pool.subtract(equation.left, equation.right));
+    for (ExprId leaf : symbolic::leaves(pool, residuals[i], expr::Op::variable)) {
+      auto at = std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf);
+      if (at == solution.unknowns.end()) continue;
+      ExprId slope = symbolic::differentiate(pool, residuals[i], leaf);
+      solution.matrix[i * n + static_cast<std::size_t>(at - solution.unknowns.begin())] = slope;
+      auto read = symbolic::leaves(pool, slope, expr::Op::variable);
+      if (std::any_of(read.begin(), read.end(), is_unknown)) linear = false;
+    }
+  }
+  if (!linear) {
+    solution.kind = Solution::newton;
+    solution.right = std::move(residuals);
+    return solution;
+  }
+  // A z = b with b = -residual(0).
+  symbolic::Substitution at_zero(pool, [&](ExprId leaf) { return is_unknown(leaf) ? pool.constant(0) : ExprId(); });
+  for (ExprId residual : residuals) solution.right.push_back(pool.negate(at_zero(residual)));
+  if (n <= 3 && n > 1) {
+    solution.values = cramer(pool, solution.matrix, solution.right);
+    return solution;
+  }
+  if (n == 1) {
+    solution.values = {pool.divide(solution.right[0], solution.matrix[0])};
+    return solution;
+  }
+  solution.kind = Solution::linear;
+  return solution;
+}
+
+}  // namespace lower

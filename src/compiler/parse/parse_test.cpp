@@ -1,0 +1,155 @@
+// Trees, places and recovery. What each mistake is told is in testdata/fail_*.
+#include "compiler/parse/parse.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/parse/parse_text.h"
+
+namespace parse {
+namespace {
+
+// The right side of the only equation, printed.
+std::string printed(const std::string& expression) {
+  const ParsedText text("system x = " + expression + ";");
+  EXPECT_EQ(text.reports(), "") << expression;
+  if (text.tree.equations.size() != 1) return "";
+  return print(text.tree, text.names, text.tree.equations[0].right);
+}
+
+TEST(Parse, ReadsTheListingsOfSeed000AsPrinted) {
+  for (const char* name : {"fig2.phydl", "twoball.phydl", "pendulum.phydl"}) {
+    const ParsedText text(read_text(testdata() / "seed_000" / name), Dialect::phydl);
+    EXPECT_EQ(text.reports(), "") << name;
+    EXPECT_FALSE(text.tree.equations.empty()) << name;
+  }
+}
+
+TEST(Parse, ReadsTheExternalOfFigure2) {
+  const ParsedText text(read_text(testdata() / "seed_000/fig2.phydl"), Dialect::phydl);
+  ASSERT_EQ(text.tree.externals.size(), 2u);
+  const External& ridl = text.tree.externals[1];
+  EXPECT_EQ(text.names.text(ridl.name), "ridl");
+  ASSERT_EQ(ridl.events.size(), 1u);
+  EXPECT_EQ(text.names.text(ridl.events[0].name), "clock");
+  EXPECT_EQ(text.tree[ridl.events[0].rate].number, 0.1);
+  EXPECT_FALSE(ridl.period.valid());
+}
+
+// The appendix uses what is not built yet, and words that are names in .phydl; nothing else may be reported.
+TEST(Parse, ReadsAroundWhatIsNotBuilt) {
+  std::vector<std::filesystem::path> files = {testdata() / "seed_000/appendix.phydl"};
+  for (const auto& entry : std::filesystem::directory_iterator(testdata() / "programs")) files.push_back(entry.path());
+  ASSERT_GT(files.size(), 10u);
+  for (const auto& path : files) {
+    const ParsedText text(read_text(path), dialect_of(path.string()));
+    for (const diag::Diagnostic& diagnostic : text.diags.diagnostics())
+      EXPECT_TRUE(diagnostic.code == "P020" || diagnostic.code == "P021") << path << ": " << diagnostic.text;
+  }
+}
+
+TEST(Parse, SaysThatRidlIsNotBuilt) {
+  const ParsedText text(read_text(testdata() / "seed_000/fig2.ridl"), Dialect::ridl);
+  EXPECT_EQ(text.reports(), "P020@1:1");
+  EXPECT_EQ(ParsedText("", Dialect::ridl).reports(), "");
+}
+
+TEST(Parse, KnowsTheDialectByTheExtension) {
+  EXPECT_EQ(dialect_of("a.phydl"), Dialect::phydl);
+  EXPECT_EQ(dialect_of("a.b/c.ridl"), Dialect::ridl);
+  EXPECT_EQ(dialect_of("a.tact"), Dialect::tact);
+  EXPECT_EQ(dialect_of("phydl"), Dialect::tact);
+}
+
+TEST(Parse, AcceptsATextWithoutItems) {
+  for (const char* text : {"", "\n", "// nothing", "system", "boundary system boundary"})
+    EXPECT_EQ(ParsedText(text).reports(), "");
+}
+
+TEST(Parse, PlacesChildrenBeforeParents) {
+  const ParsedText text(read_text(testdata() / "expressions.tact"));
+  for (std::size_t i = 0; i < text.tree.nodes.size(); ++i)
+    for (const Child& child : text.tree.children_of(NodeId(i))) EXPECT_LT(child.node.value, i);
+}
+
+TEST(Parse, SpansCoverParentheses) {
+  const ParsedText text("system\n  y = (a + b) * c;");
+  const Node& product = text.tree[text.tree.equations[0].right];
+  EXPECT_EQ(text.sources.text(product.span), "(a + b) * c");
+  EXPECT_EQ(text.sources.text(text.tree.equations[0].span), "y = (a + b) * c");
+}
+
+TEST(Parse, KeepsTheUnitAsWritten) {
+  const ParsedText text("parameter k = 4 [ kN/m ];");
+  const Node& number = text.tree[text.tree.parameters[0].value];
+  EXPECT_EQ(number.number, 4000);
+  EXPECT_EQ(text.tree.texts[number.text], " kN/m ");
+  EXPECT_EQ(text.sources.text(number.span), "4 [ kN/m ]");
+}
+
+TEST(Parse, ReportsAMissingSemicolonBehindTheStatement) {
+  const ParsedText text("system\n  x' = 1   // one\n  y' = 2;\n");
+  EXPECT_EQ(text.reports(), "P002@2:9");
+  EXPECT_EQ(text.tree.equations.size(), 2u);
+}
+
+TEST(Parse, GoesOnAfterEachMistake) {
+  const ParsedText text(
+      "system\n  a = ;\n  b = (1;\n  c = 3;\n  d = 4 4;\n  e = 5;\nparameter f = ;\nboundary\n  g(0) = ;\n  h(0) = "
+      "1;\n");
+  EXPECT_EQ(text.reports(), "P003@2:7 P001@3:9 P002@5:8 P003@7:15 P003@9:10");
+  EXPECT_EQ(text.tree.equations.size(), 3u);
+  EXPECT_EQ(text.tree.conditions.size(), 1u);
+}
+
+TEST(Parse, EndsAStatementBeforeAnOpening) {
+  EXPECT_EQ(ParsedText("boundary x(0) = 1 system x' = 2").reports(), "");
+  EXPECT_EQ(ParsedText("system x' = 2 parameter k = 1").reports(), "P002@1:14");
+}
+
+TEST(Print, LeavesNoParenthesesThatAreNotNeeded) {
+  EXPECT_EQ(printed("((a) + ((b * c)))"), "a + b * c");
+  EXPECT_EQ(printed("(a + b) * c"), "(a + b) * c");
+  EXPECT_EQ(printed("a - (b - c) - d"), "a - (b - c) - d");
+  EXPECT_EQ(printed("a / (b * c)"), "a / (b * c)");
+  EXPECT_EQ(printed("(-a)^2 + -(a^2)"), "(-a)^2 + -a^2");
+  EXPECT_EQ(printed("(a^b)^c + a^(b^c) + a^(-b)"), "(a^b)^c + a^b^c + a^-b");
+  EXPECT_EQ(printed("(a + b)' + (2)' + a''"), "(a + b)' + (2)' + a''");
+  EXPECT_EQ(printed("(if a then b else c) + 1"), "(if a then b else c) + 1");
+  EXPECT_EQ(printed("if(a, b, if(c, d, e))"), "if a then b else if c then d else e");
+  EXPECT_EQ(printed("!(a && b) || (c -> d)"), "!(a && b) || (c -> d)");
+  EXPECT_EQ(printed("(a -> b) -> c -> d"), "(a -> b) -> c -> d");
+  EXPECT_EQ(printed("(a < b) = (c in 1..2)"), "(a < b) = (c in 1..2)");
+  EXPECT_EQ(printed("f((a = b), c = d)[1, 2].m(x)"), "f((a = b), c = d)[1, 2].m(x)");
+  EXPECT_EQ(printed("(1, (2, 3), \"a\\\"b\")"), "(1, (2, 3), \"a\\\"b\")");
+  EXPECT_EQ(printed("sum(i in 1..n + 1: x[i])"), "sum(i in 1..n + 1: x[i])");
+  EXPECT_EQ(printed("0.1 + 1e300 + 2 [km]"), "0.1 + 1e+300 + 2000");
+}
+
+// Reading what was printed gives the same tree: of every equation in the test data.
+TEST(Print, IsReadBackAsTheSameTree) {
+  int count = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(testdata())) {
+    if (!entry.is_regular_file()) continue;
+    const ParsedText first(read_text(entry.path()), dialect_of(entry.path().string()));
+    std::string again = "system\n";
+    Tree equations = first.tree;
+    equations.settings.clear();
+    equations.externals.clear();
+    equations.conditions.clear();
+    equations.parameters.clear();
+    equations.constants.clear();
+    equations.functions.clear();
+    for (const Equation& equation : equations.equations) {
+      again +=
+          print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) + ";\n";
+      ++count;
+    }
+    const ParsedText second(again, dialect_of(entry.path().string()));
+    if (second.diags.has_errors()) continue;  // a reserved word, or der(x), that the first reading already reported
+    EXPECT_EQ(dump(equations, first.names), second.dumped()) << entry.path();
+  }
+  EXPECT_GT(count, 150);
+}
+
+}  // namespace
+}  // namespace parse

@@ -1,0 +1,169 @@
+// The parser's state and its productions; private to this folder. Productions of expressions are in expressions.cpp, of
+// sections and declarations in items.cpp, getting over mistakes in recovery.cpp.
+//
+// A production that fails has reported, and returns an id that is not valid (or false); its caller returns at once, up
+// to the item, which recovers. So one statement costs one error.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/lex/lex.h"
+#include "compiler/parse/parse.h"
+#include "compiler/parse/units.h"
+#include "compiler/parse/words.h"
+
+namespace parse {
+
+using lex::TokenKind;
+
+class Parser {
+ public:
+  Parser(const lex::Tokens& tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
+         Dialect dialect);
+  Tree run();
+
+ private:
+  enum class Section { none, boundary, system, skipped };
+
+  // One level of nesting while it lives. When the limit is passed it has reported and is not ok.
+  class Level {
+   public:
+    explicit Level(Parser& parser);
+    ~Level() { --parser_.nesting_; }
+    Level(const Level&) = delete;
+    Level& operator=(const Level&) = delete;
+    bool ok() const { return parser_.nesting_ <= max_nesting; }
+
+   private:
+    Parser& parser_;
+  };
+
+  // -- tokens
+  TokenKind kind(std::size_t ahead = 0) const { return token(at_ + ahead).kind; }
+  bool at(TokenKind wanted) const { return kind() == wanted; }
+  bool at_end() const { return at(TokenKind::end); }
+  bool accept(TokenKind wanted);
+  bool expect(TokenKind wanted);
+  // The reserved word ahead, or none.
+  Word word(std::size_t ahead = 0) const { return word_at(at_ + ahead); }
+  Word word_at(std::size_t index) const;
+  // A name, reserved or not, with this spelling.
+  bool spells(std::string_view text, std::size_t ahead = 0) const;
+  bool at_name(std::size_t ahead = 0) const { return kind(ahead) == TokenKind::name && word(ahead) == Word::none; }
+  const lex::Token& token(std::size_t index) const { return tokens_.list[index < last_ ? index : last_]; }
+  std::string_view text(std::size_t index) const { return sources_.text(span_of(index)); }
+  base::Span span_of(std::size_t index) const { return tokens_.span(index < last_ ? index : last_); }
+  base::Span here() const { return span_of(at_); }
+  // From the token `first` to the last one that was read.
+  base::Span span_from(std::size_t first) const;
+  base::Span end_of_previous() const;
+  bool on_new_line(std::size_t index) const;
+  // The lexer left something out before the token ahead and has said so: what is missing here need not be said again.
+  bool after_dropped() const;
+  bool adjacent(std::size_t index) const { return index > 0 && token(index - 1).end == token(index).begin; }
+
+  // -- reporting and getting over it: recovery.cpp
+  std::string found() const;
+  // Where something is missing: here, or behind the previous token when the line ends there.
+  base::Span missing_place() const { return at_end() || on_new_line(at_) ? end_of_previous() : here(); }
+  diag::Sink::Reported report_expected(std::string_view what);
+  diag::Sink::Reported report_no_equation();
+  void report_expected_expression();
+  void match_brackets();
+  // Over the token ahead, or over the whole group that it opens.
+  void step();
+  // Behind the next `;`, or to a word that begins an item, or to the end.
+  void recover();
+  // Up to the `opener` of this statement; false, and up to where the statement ends, when it has none.
+  bool skip_to(TokenKind opener);
+  void skip_not_built(Word word);
+  void report_not_built(base::Span span, std::string_view what);
+  bool read_foreign_item();
+  void report_foreign_functions();
+
+  // -- items
+  void read_item();
+  void read_declaration(Word word);
+  void read_entry();
+  void open_section(Section section);
+  void skip_section(std::string_view name, bool harmless);
+  Section section_of_entry() const;
+  void read_simulation();
+  void read_external();
+  bool read_command(External& external);
+  bool read_accesses(std::vector<Access>& accesses, bool with_values);
+  bool read_events(External& external);
+  NodeId read_period();
+  void read_conditions();
+  bool read_condition(NodeId with);
+  void read_equation();
+  void read_parameters();
+  void read_constants();
+  void read_function();
+  // The `;` of a statement. False when it is missing and the parser had to recover.
+  bool read_end();
+  // A name that is not reserved; not valid, after reporting, when there is none.
+  base::NameId read_name(std::string_view what);
+
+  // -- expressions
+  NodeId read_value();
+  NodeId read_variable();
+  bool read_range(NodeId& low, NodeId& high);
+  NodeId read_expression();
+  NodeId read_or();
+  NodeId read_and();
+  NodeId read_not();
+  NodeId read_comparison();
+  NodeId read_arithmetic();
+  NodeId read_term();
+  NodeId read_sign();
+  NodeId read_power();
+  NodeId read_postfix();
+  NodeId read_suffixes(NodeId node, std::size_t first, bool calls);
+  NodeId read_primes(NodeId node, std::size_t first);
+  NodeId read_index(NodeId node, std::size_t first, bool several);
+  NodeId read_call(NodeId node, std::size_t first);
+  NodeId read_primary();
+  NodeId read_number();
+  NodeId read_group();
+  NodeId read_conditional();
+  NodeId read_sum_over();
+  std::optional<Scale> read_unit();
+  std::optional<Scale> read_unit_product();
+  std::optional<Scale> read_unit_term();
+  Op comparison_operator() const;
+  bool at_foreign_operator(std::string_view word) const;
+
+  NodeId add(Node node, std::span<const Child> children);
+  NodeId add(Node node, std::initializer_list<NodeId> children = {});
+  NodeId add_name(std::size_t index);
+  std::uint32_t add_text(std::string_view text);
+  NodeId too_deep(base::Span span);
+
+  const lex::Tokens& tokens_;
+  const diag::SourceMap& sources_;
+  const base::Names& names_;
+  diag::Sink& diags_;
+  Dialect dialect_;
+  Words words_;
+
+  std::size_t last_;  // the token of kind `end`
+  std::size_t at_ = 0;
+  Section section_ = Section::none;
+  std::uint32_t nesting_ = 0;
+  Tree tree_;
+  std::vector<std::uint32_t> heights_;  // of each node
+  // For each opening bracket the index of its closing one; 0 for one without, and for all other tokens.
+  std::vector<std::uint32_t> closing_;
+  // For each `(`: whether it holds exactly three expressions.
+  std::vector<bool> holds_three_;
+  std::vector<NodeId> foreign_calls_;
+  bool said_what_is_known_ = false;
+};
+
+}  // namespace parse

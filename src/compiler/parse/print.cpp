@@ -1,0 +1,459 @@
+// The tree as text: as source for messages, as s-expressions for --dump=tree. Recursive; the parser bounds the depth.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/parse/parse.h"
+
+namespace parse {
+namespace {
+
+std::string_view spelling(Op op) {
+  switch (op) {
+    case Op::none:
+      return "";
+    case Op::plus:
+      return "+";
+    case Op::minus:
+      return "-";
+    case Op::times:
+      return "*";
+    case Op::divide:
+      return "/";
+    case Op::less:
+      return "<";
+    case Op::less_equal:
+      return "<=";
+    case Op::greater:
+      return ">";
+    case Op::greater_equal:
+      return ">=";
+    case Op::equal:
+      return "=";
+    case Op::not_equal:
+      return "!=";
+  }
+  return "";
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '\n')
+      result += "\\n";
+    else if (c == '\t')
+      result += "\\t";
+    else if (c == '"' || c == '\\')
+      (result += '\\') += c;
+    else
+      result += c;
+  }
+  return result + "\"";
+}
+
+// How tightly a production binds; an operand that binds less tightly than its place asks for takes parentheses.
+enum Binding { expression, disjunction, conjunction, negation, comparison, arithmetic, term, sign, power, postfix };
+
+Binding binding(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::implies:
+    case NodeKind::conditional:
+    case NodeKind::argument:
+      return expression;
+    case NodeKind::logical_or:
+      return disjunction;
+    case NodeKind::logical_and:
+      return conjunction;
+    case NodeKind::logical_not:
+      return negation;
+    case NodeKind::compare:
+    case NodeKind::in_set:
+    case NodeKind::in_range:
+      return comparison;
+    case NodeKind::sum:
+      return arithmetic;
+    case NodeKind::product:
+      return term;
+    case NodeKind::negate:
+      return sign;
+    case NodeKind::power:
+      return power;
+    default:
+      return postfix;
+  }
+}
+
+class Printer {
+ public:
+  Printer(const Tree& tree, const base::Names& names) : tree_(tree), names_(names) {}
+
+  std::string take() { return std::move(out_); }
+
+  void print(NodeId id, Binding place = expression) {
+    const bool parentheses = binding(tree_[id].kind) < place;
+    if (parentheses) out_ += '(';
+    print_bare(id);
+    if (parentheses) out_ += ')';
+  }
+
+ private:
+  void print_bare(NodeId id) {
+    const Node& node = tree_[id];
+    const std::span<const Child> children = tree_.children_of(id);
+    switch (node.kind) {
+      case NodeKind::number:
+        out_ += fmt::format("{}", node.number);
+        return;
+      case NodeKind::string:
+        out_ += quoted(tree_.texts[node.text]);
+        return;
+      case NodeKind::boolean:
+        out_ += node.number != 0 ? "true" : "false";
+        return;
+      case NodeKind::name:
+        out_ += names_.text(node.name);
+        return;
+      case NodeKind::prime:
+        print_primary(children[0].node);
+        out_.append(node.count, '\'');
+        return;
+      case NodeKind::index:
+        print_primary(children[0].node);
+        out_ += '[';
+        print_list(children.subspan(1), expression);
+        out_ += ']';
+        return;
+      case NodeKind::call:
+        print_primary(children[0].node);
+        out_ += '(';
+        print_arguments(children.subspan(1));
+        out_ += ')';
+        return;
+      case NodeKind::argument:
+        out_ += names_.text(node.name) + " = ";
+        print(children[0].node);
+        return;
+      case NodeKind::member:
+        print_primary(children[0].node);
+        out_ += "." + names_.text(node.name);
+        return;
+      case NodeKind::tuple:
+        out_ += '(';
+        print_list(children, expression);
+        out_ += ')';
+        return;
+      case NodeKind::negate:
+        out_ += '-';
+        print(children[0].node, sign);
+        return;
+      case NodeKind::sum:
+        print_operands(children, term, " ");
+        return;
+      case NodeKind::product:
+        print_operands(children, sign, " ");
+        return;
+      case NodeKind::power:
+        // A number is a whole base: no suffix can follow it, but a power can.
+        print(children[0].node, postfix);
+        out_ += '^';
+        print(children[1].node, sign);
+        return;
+      case NodeKind::logical_not:
+        out_ += '!';
+        print(children[0].node, negation);
+        return;
+      case NodeKind::logical_and:
+        print_list(children, negation, " && ");
+        return;
+      case NodeKind::logical_or:
+        print_list(children, conjunction, " || ");
+        return;
+      case NodeKind::implies:
+        print(children[0].node, disjunction);
+        out_ += " -> ";
+        print(children[1].node);
+        return;
+      case NodeKind::compare:
+        print(children[0].node, arithmetic);
+        out_ += fmt::format(" {} ", spelling(node.op));
+        print(children[1].node, arithmetic);
+        return;
+      case NodeKind::in_set:
+        print(children[0].node, arithmetic);
+        out_ += " in ";
+        print(children[1].node, arithmetic);
+        return;
+      case NodeKind::in_range:
+        print(children[0].node, arithmetic);
+        out_ += " in ";
+        print_range(children[1].node, children[2].node);
+        return;
+      case NodeKind::conditional:
+        out_ += "if ";
+        print(children[0].node);
+        out_ += " then ";
+        print(children[1].node);
+        out_ += " else ";
+        print(children[2].node);
+        return;
+      case NodeKind::sum_over:
+        out_ += fmt::format("sum({} in ", names_.text(node.name));
+        print_range(children[0].node, children[1].node);
+        out_ += ": ";
+        print(children[2].node);
+        out_ += ')';
+        return;
+    }
+  }
+
+  // What a suffix may follow: no number, since `2'` and `2[..]` are no suffixes.
+  void print_primary(NodeId id) {
+    const bool number = tree_[id].kind == NodeKind::number;
+    if (number) out_ += '(';
+    print(id, postfix);
+    if (number) out_ += ')';
+  }
+
+  void print_list(std::span<const Child> children, Binding place, std::string_view separator = ", ") {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (i > 0) out_ += separator;
+      print(children[i].node, place);
+    }
+  }
+
+  // `f((a = b))` is a comparison, `f(a = b)` a named argument.
+  void print_arguments(std::span<const Child> children) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (i > 0) out_ += ", ";
+      const Node& node = tree_[children[i].node];
+      const bool equality = node.kind == NodeKind::compare && node.op == Op::equal;
+      print(children[i].node, equality ? arithmetic : expression);
+    }
+  }
+
+  void print_operands(std::span<const Child> children, Binding place, std::string_view blank) {
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (i > 0) out_ += fmt::format("{0}{1}{0}", blank, spelling(children[i].op));
+      print(children[i].node, place);
+    }
+  }
+
+  void print_range(NodeId low, NodeId high) {
+    print(low, arithmetic);
+    out_ += "..";
+    print(high, arithmetic);
+  }
+
+  const Tree& tree_;
+  const base::Names& names_;
+  std::string out_;
+};
+
+class Dumper {
+ public:
+  Dumper(const Tree& tree, const base::Names& names) : tree_(tree), names_(names) {}
+
+  std::string items() {
+    std::vector<std::pair<base::Span, std::string>> lines;
+    const auto add = [&](base::Span span) { lines.emplace_back(span, std::exchange(out_, "")); };
+    for (const Setting& setting : tree_.settings) {
+      open("setting", setting.name);
+      field(setting.value);
+      close();
+      add(setting.span);
+    }
+    for (const External& external : tree_.externals) {
+      dump_external(external);
+      add(external.span);
+    }
+    for (const Condition& condition : tree_.conditions) {
+      out_ += condition.guess ? "(guess" : "(condition";
+      for (const NodeId id : {condition.variable, condition.time, condition.value}) field(id);
+      close();
+      add(condition.span);
+    }
+    for (const Equation& equation : tree_.equations) {
+      out_ += "(equation";
+      field(equation.left);
+      field(equation.right);
+      close();
+      add(equation.span);
+    }
+    for (const Parameter& parameter : tree_.parameters) {
+      open("parameter", parameter.name);
+      for (const NodeId id : {parameter.value, parameter.low, parameter.high}) field(id);
+      close();
+      add(parameter.span);
+    }
+    for (const Constant& constant : tree_.constants) {
+      open("constant", constant.name);
+      field(constant.value);
+      close();
+      add(constant.span);
+    }
+    for (const Function& function : tree_.functions) {
+      open("function", function.name);
+      out_ += " (";
+      for (std::size_t i = 0; i < function.arguments.size(); ++i)
+        out_ += (i > 0 ? " " : "") + names_.text(function.arguments[i]);
+      out_ += ')';
+      field(function.value);
+      close();
+      add(function.span);
+    }
+    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.first.file, a.first.begin) < std::pair(b.first.file, b.first.begin);
+    });
+    std::string all;
+    for (const auto& [span, line] : lines) all += line + "\n";
+    return all;
+  }
+
+ private:
+  void open(std::string_view kind, base::NameId name) { out_ += fmt::format("({} {}", kind, names_.text(name)); }
+  void close() { out_ += ')'; }
+
+  // Nothing when the field is not given.
+  void field(NodeId id) {
+    if (!id.valid()) return;
+    out_ += ' ';
+    node(id);
+  }
+
+  void dump_accesses(std::string_view kind, const std::vector<Access>& accesses) {
+    if (accesses.empty()) return;
+    out_ += fmt::format(" ({}", kind);
+    for (const Access& access : accesses) {
+      if (!access.value.valid()) {
+        field(access.variable);
+        continue;
+      }
+      out_ += " (=";
+      field(access.variable);
+      field(access.value);
+      close();
+    }
+    close();
+  }
+
+  void dump_external(const External& external) {
+    open("external", external.name);
+    dump_accesses("reads", external.reads);
+    dump_accesses("writes", external.writes);
+    for (const ObservedEvent& event : external.events) {
+      out_ += ' ';
+      open("event", event.name);
+      field(event.rate);
+      close();
+    }
+    if (external.period.valid()) {
+      out_ += " (every";
+      field(external.period);
+      close();
+    }
+    close();
+  }
+
+  void node(NodeId id) {
+    const Node& node = tree_[id];
+    switch (node.kind) {
+      case NodeKind::number:
+        out_ += fmt::format("{}", node.number);
+        return;
+      case NodeKind::string:
+        out_ += quoted(tree_.texts[node.text]);
+        return;
+      case NodeKind::boolean:
+        out_ += node.number != 0 ? "true" : "false";
+        return;
+      case NodeKind::name:
+        out_ += names_.text(node.name);
+        return;
+      case NodeKind::prime:
+        out_ += "(prime";
+        break;
+      case NodeKind::index:
+        out_ += "(index";
+        break;
+      case NodeKind::call:
+        out_ += "(call";
+        break;
+      case NodeKind::argument:
+        open("argument", node.name);
+        break;
+      case NodeKind::member:
+        out_ += "(member";
+        break;
+      case NodeKind::tuple:
+        out_ += "(tuple";
+        break;
+      case NodeKind::negate:
+        out_ += "(negate";
+        break;
+      case NodeKind::sum:
+        out_ += "(sum";
+        break;
+      case NodeKind::product:
+        out_ += "(product";
+        break;
+      case NodeKind::power:
+        out_ += "(power";
+        break;
+      case NodeKind::logical_not:
+        out_ += "(not";
+        break;
+      case NodeKind::logical_and:
+        out_ += "(and";
+        break;
+      case NodeKind::logical_or:
+        out_ += "(or";
+        break;
+      case NodeKind::implies:
+        out_ += "(implies";
+        break;
+      case NodeKind::compare:
+        out_ += fmt::format("({}", spelling(node.op));
+        break;
+      case NodeKind::in_set:
+        out_ += "(in";
+        break;
+      case NodeKind::in_range:
+        out_ += "(in_range";
+        break;
+      case NodeKind::conditional:
+        out_ += "(if";
+        break;
+      case NodeKind::sum_over:
+        open("sum_over", node.name);
+        break;
+    }
+    const std::span<const Child> children = tree_.children_of(id);
+    for (std::size_t i = 0; i < children.size(); ++i) {
+      if (i > 0 && children[i].op != Op::none) out_ += fmt::format(" {}", spelling(children[i].op));
+      field(children[i].node);
+    }
+    if (node.kind == NodeKind::prime) out_ += fmt::format(" {}", node.count);
+    if (node.kind == NodeKind::member) out_ += " " + names_.text(node.name);
+    close();
+  }
+
+  const Tree& tree_;
+  const base::Names& names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print(const Tree& tree, const base::Names& names, NodeId node) {
+  Printer printer(tree, names);
+  printer.print(node);
+  return printer.take();
+}
+
+std::string dump(const Tree& tree, const base::Names& names) { return Dumper(tree, names).items(); }
+
+}  // namespace parse

@@ -1,0 +1,158 @@
+// The tree of a program as it was written: sections, declarations and expressions with their places, nothing resolved.
+// Immutable once parse() returned it.
+//
+// Expressions are nodes in one vector; children stand before their parents, so a pass over all nodes in order is bottom-up.
+// `a + b - c` is one sum node with three children, each child with the operator before it: a long sum is wide, not deep, and
+// the depth of the tree is bounded by the parser's limit on nesting.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/names.h"
+#include "base/span.h"
+
+namespace parse {
+
+using NodeId = base::Id<struct NodeTag>;
+
+enum class NodeKind : std::uint8_t {
+  number,     // `number`; its unit, if any, is already multiplied in (SI), and `text` is the unit as written
+  string,     // `text`
+  boolean,    // `number` is 0 or 1
+  name,       // `name`; `t` and `pi` are names too
+  prime,      // child 0, differentiated `count` times
+  index,      // child 0 [child 1, child 2 ..]
+  call,       // child 0 (child 1 ..); child 0 is a name as a rule
+  argument,   // name = child 0, inside a call
+  member,     // child 0 . name
+  tuple,      // two or more children; `(a)` leaves no node
+  negate,     // - child 0
+  sum,        // children with operators plus and minus
+  product,    // children with operators times and divide
+  power,      // child 0 ^ child 1
+  logical_not,
+  logical_and,  // two or more children
+  logical_or,
+  implies,       // child 0 -> child 1
+  compare,       // child 0 `op` child 1; op equal is `=`
+  in_set,        // child 0 in child 1 (a box)
+  in_range,      // child 0 in child 1 .. child 2
+  conditional,   // if child 0 then child 1 else child 2
+  sum_over,      // sum(name in child 0 .. child 1: child 2)
+};
+
+enum class Op : std::uint8_t { none, plus, minus, times, divide, less, less_equal, greater, greater_equal, equal, not_equal };
+
+struct Child {
+  NodeId node;
+  Op op = Op::none;  // the operator before this child, in sum and product; `plus` or `times` before the first
+};
+
+struct Node {
+  NodeKind kind;
+  Op op = Op::none;
+  base::Span span = {};
+  base::NameId name = {};
+  double number = 0;
+  std::uint32_t count = 0;  // primes
+  std::uint32_t text = 0;   // index into Tree::texts; 0 is empty
+  std::uint32_t first_child = 0;
+  std::uint32_t child_count = 0;
+};
+
+// name = value, in `simulation`.
+struct Setting {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  NodeId value;  // number (perhaps negated), name, string or any expression in parentheses
+};
+
+// reads v, writes v, writes v = e.
+struct Access {
+  base::Span span;
+  NodeId variable;  // name, prime, index or member
+  NodeId value;     // writes v = e; else not valid
+};
+
+struct ObservedEvent {
+  base::Span span;
+  base::NameId name;
+  NodeId rate;  // the seed's `rate 0.1`: a period in seconds; not valid when none is given
+};
+
+struct External {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  std::vector<Access> reads;
+  std::vector<Access> writes;
+  std::vector<ObservedEvent> events;
+  NodeId period;  // `every 0.001`; not valid when none is given
+};
+
+// v(time) = value, or v(time) ~ value.
+struct Condition {
+  base::Span span;
+  NodeId variable;  // name with primes
+  NodeId time;
+  NodeId value;
+  bool guess = false;
+};
+
+struct Equation {
+  base::Span span;
+  NodeId left;
+  NodeId right;
+};
+
+struct Parameter {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  NodeId value;
+  NodeId low;  // both or neither
+  NodeId high;
+};
+
+struct Constant {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  NodeId value;
+};
+
+struct Function {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  std::vector<base::NameId> arguments;
+  NodeId value;
+};
+
+struct Tree {
+  std::vector<Node> nodes;
+  std::vector<Child> children;
+  std::vector<std::string> texts = {""};
+
+  std::vector<Setting> settings;
+  std::vector<External> externals;
+  std::vector<Condition> conditions;
+  std::vector<Equation> equations;
+  std::vector<Parameter> parameters;
+  std::vector<Constant> constants;
+  std::vector<Function> functions;
+
+  const Node& operator[](NodeId id) const { return nodes[id.value]; }
+  std::span<const Child> children_of(NodeId id) const {
+    const Node& node = nodes[id.value];
+    return std::span(children).subspan(node.first_child, node.child_count);
+  }
+  NodeId child(NodeId id, std::uint32_t index) const { return children[nodes[id.value].first_child + index].node; }
+};
+
+}  // namespace parse

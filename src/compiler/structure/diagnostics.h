@@ -1,0 +1,28 @@
+// What structure can say: wrong counts of equations and starts, in the words of the source.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace structure {
+
+using Text = std::string_view;
+
+inline constexpr diag::Kind<Text> over_determined{"S001", "one equation too many: {}"};
+inline constexpr diag::Kind<Text> undetermined{"S002", "no equation determines `{}`"};
+inline constexpr diag::Kind<Text> nothing_left{"S003", "nothing is left for this equation to determine: {}"};
+inline constexpr diag::Kind<Text> needs_index_reduction{
+    "S004", "this equation ties {} together, which other equations already move; index reduction is not built yet"};
+inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives of `{}` need each other without end"};
+inline constexpr diag::Kind<Text> start_of_no_state{"S006", "`{}` takes no start: its value follows from the equations"};
+inline constexpr diag::Kind<Text> start_given_twice{"S007", "the start of `{}` is given twice"};
+inline constexpr diag::Kind<Text> start_missing{"S008", "no start is given for `{}`; 0 is assumed", diag::Severity::warning};
+inline constexpr diag::Kind<Text> input_acceleration{
+    "S009", "the second derivative of the input `{}` is needed, but an input comes with its value and rate only"};
+inline constexpr diag::Kind<Text> start_contradicts{"S010", "the starts are not enough to find `{}`, or contradict each other"};
+inline constexpr diag::Kind<Text> redundant{"S011", "this equation says nothing new: {}", diag::Severity::warning};
+inline constexpr diag::Kind<Text> determined_from_outside{"S012", "`{}` cannot also be determined by an equation"};
+
+}  // namespace structure

@@ -1,0 +1,539 @@
+#include "compiler/structure/structure.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <deque>
+#include <set>
+
+#include "base/check.h"
+#include "base/nearest.h"
+#include "compiler/structure/diagnostics.h"
+#include "compiler/structure/matching.h"
+#include "compiler/symbolic/symbolic.h"
+
+namespace structure {
+namespace {
+
+using expr::Node;
+using expr::Op;
+using flat::Equation;
+
+class Analysis {
+ public:
+  Analysis(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags)
+      : model_(model), pool_(model.pool), overrides_(overrides), diags_(diags) {}
+
+  std::optional<Sorted> run() {
+    std::size_t errors_before = diags_.error_count();
+    for (const Equation& equation : model_.equations) equations_.push_back(equation);
+    conditions_ = model_.conditions;
+    fold_constants();
+    find_orders();
+    differentiate_definitions();
+    if (diags_.error_count() > errors_before) return std::nullopt;
+    name_unknowns();
+    sort_motion();
+    if (diags_.error_count() > errors_before) return std::nullopt;
+    sort_start();
+    if (diags_.error_count() > errors_before) return std::nullopt;
+    return std::move(sorted_);
+  }
+
+ private:
+  const std::string& variable_name(std::uint32_t variable) const { return model_.variables[flat::VariableId(variable)].name; }
+  std::string leaf_name(ExprId leaf) const { return flat::primed(variable_name(pool_[leaf].index), pool_[leaf].order); }
+  // The name of the whole vector that a component belongs to.
+  static std::string whole(const std::string& name) {
+    std::size_t at = name.find('[');
+    return at == std::string::npos ? name : name.substr(0, at);
+  }
+
+  bool is_bare(ExprId id) const { return pool_[id].op == Op::variable && pool_[id].order == 0; }
+
+  // --- 1. Constants ----------------------------------------------------------------------------------------------------
+
+  void fold_constants() {
+    struct Candidate {
+      std::uint32_t variable;
+      ExprId value;
+      std::size_t open;  // variables in the value that are not known to be constant
+    };
+    const std::size_t count = equations_.size();
+    std::vector<std::optional<Candidate>> candidates(count);
+    std::vector<bool> has_candidate(model_.variables.size());
+    std::unordered_map<std::uint32_t, std::vector<std::size_t>> readers;
+    std::deque<std::size_t> ready;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Equation& equation = equations_[i];
+      ExprId bare = is_bare(equation.left) ? equation.left : is_bare(equation.right) ? equation.right : ExprId();
+      if (!bare.valid() || has_candidate[pool_[bare].index]) continue;
+      ExprId value = bare == equation.left ? equation.right : equation.left;
+      auto read = symbolic::leaves(pool_, value, Op::variable);
+      candidates[i] = Candidate{pool_[bare].index, value, read.size()};
+      has_candidate[pool_[bare].index] = true;
+      for (ExprId leaf : read) readers[pool_[leaf].index].push_back(i);
+      if (read.empty()) ready.push_back(i);
+    }
+    std::vector<bool> used(count);
+    symbolic::Substitution known(pool_, [&](ExprId leaf) { return constant_of(leaf); });
+    while (!ready.empty()) {
+      std::size_t i = ready.front();
+      ready.pop_front();
+      const Candidate candidate = *candidates[i];
+      ExprId value = known(candidate.value);
+      if (!pool_.is_constant(value)) continue;
+      double number = pool_[value].number;
+      for (auto at = overrides_.begin(); at != overrides_.end(); ++at) {
+        if (at->name == variable_name(candidate.variable)) {
+          number = at->value;
+          overrides_.erase(at);
+          break;
+        }
+      }
+      sorted_.constants[candidate.variable] = number;
+      constant_spans_[candidate.variable] = equations_[i].span;
+      used[i] = true;
+      for (std::size_t reader : readers[candidate.variable]) {
+        if (--candidates[reader]->open == 0) ready.push_back(reader);
+      }
+    }
+    std::vector<Equation> rest;
+    symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
+    for (std::size_t i = 0; i < count; ++i) {
+      if (used[i]) continue;
+      Equation equation = equations_[i];
+      equation.left = constants(equation.left);
+      equation.right = constants(equation.right);
+      rest.push_back(equation);
+      written_.push_back({equations_[i].left, equations_[i].right});
+    }
+    equations_ = std::move(rest);
+    for (flat::Condition& condition : conditions_) condition.value = constants(condition.value);
+  }
+
+  // A constant's number, 0 for its derivatives, invalid for everything else.
+  ExprId constant_of(ExprId leaf) {
+    const Node& node = pool_[leaf];
+    if (node.op != Op::variable) return {};
+    auto found = sorted_.constants.find(node.index);
+    if (found == sorted_.constants.end()) return {};
+    return pool_.constant(node.order == 0 ? found->second : 0);
+  }
+
+  // --- 2. Definitions --------------------------------------------------------------------------------------------------
+
+  void raise_orders(ExprId e) {
+    for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
+      highest_[pool_[leaf].index] = std::max(highest_[pool_[leaf].index], pool_[leaf].order);
+    }
+  }
+
+  void find_orders() {
+    const std::size_t count = model_.variables.size();
+    highest_.assign(count, 0);
+    definition_.assign(count, ExprId());
+    definition_span_.assign(count, {});
+    has_start_.assign(count, false);
+    for (const flat::Condition& condition : conditions_) {
+      if (!condition.guess) has_start_[condition.variable.value] = true;
+    }
+    for (const Equation& equation : equations_) {
+      raise_orders(equation.left);
+      raise_orders(equation.right);
+      for (bool from_left : {true, false}) {
+        ExprId name = from_left ? equation.left : equation.right;
+        ExprId value = from_left ? equation.right : equation.left;
+        if (!is_bare(name) || definition_[pool_[name].index].valid() || mentions(value, pool_[name].index)) continue;
+        definition_[pool_[name].index] = value;
+        definition_span_[pool_[name].index] = equation.span;
+        break;
+      }
+    }
+  }
+
+  bool mentions(ExprId e, std::uint32_t variable) const {
+    auto read = symbolic::leaves(pool_, e, Op::variable);
+    return std::any_of(read.begin(), read.end(), [&](ExprId leaf) { return pool_[leaf].index == variable; });
+  }
+
+  // Whether a variable is a function of time, inputs and parameters alone.
+  bool is_given(std::uint32_t variable) {
+    if (given_.empty()) given_.assign(model_.variables.size(), unknown_yet);
+    // Depth-first, iterative: a variable is given when all that its definition reads is.
+    std::vector<std::uint32_t> stack = {variable};
+    while (!stack.empty()) {
+      std::uint32_t v = stack.back();
+      if (given_[v] == yes || given_[v] == no) {
+        stack.pop_back();
+        continue;
+      }
+      if (!definition_[v].valid()) {
+        given_[v] = no;
+        stack.pop_back();
+        continue;
+      }
+      bool open = false;
+      bool all = true;
+      for (ExprId leaf : symbolic::leaves(pool_, definition_[v], Op::variable)) {
+        std::uint32_t w = pool_[leaf].index;
+        if (given_[w] == unknown_yet) {
+          open = true;
+          stack.push_back(w);
+        } else if (given_[w] != yes) {
+          all = false;  // no, or in progress: a cycle
+        }
+      }
+      if (open && given_[v] == unknown_yet) {
+        given_[v] = in_progress;
+        continue;
+      }
+      given_[v] = all ? yes : no;
+      stack.pop_back();
+    }
+    return given_[variable] == yes;
+  }
+
+  void differentiate_definitions() {
+    const std::size_t count = model_.variables.size();
+    is_defined_.assign(count, false);
+    std::vector<std::uint32_t> done(count, 0);       // derivatives added so far
+    std::vector<ExprId> latest = definition_;        // the last of them
+    std::deque<std::uint32_t> open;
+    for (std::uint32_t v = 0; v < count; ++v) {
+      if (highest_[v] > 0) open.push_back(v);
+    }
+    while (!open.empty()) {
+      std::uint32_t v = open.front();
+      open.pop_front();
+      if (!definition_[v].valid() || (has_start_[v] && !is_given(v))) continue;
+      is_defined_[v] = true;
+      while (done[v] < highest_[v]) {
+        auto next = symbolic::differentiate_in_time(pool_, latest[v]);
+        if (!next) {
+          auto rates = symbolic::leaves(pool_, latest[v], Op::input_rate);
+          diags_.report(definition_span_[v], input_acceleration, model_.input_names[pool_[rates.front()].index])
+              .hint("the derivative {} of `{}` asks for it", done[v] + 1, variable_name(v));
+          return;
+        }
+        symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
+        latest[v] = constants(*next);
+        ++done[v];
+        equations_.push_back({pool_.variable(v, done[v]), latest[v], definition_span_[v], 0});
+        written_.push_back({equations_.back().left, equations_.back().right});
+        if (done[v] > 64) {
+          diags_.report(definition_span_[v], endless_derivatives, variable_name(v));
+          return;
+        }
+        for (ExprId leaf : symbolic::leaves(pool_, latest[v], Op::variable)) {
+          const Node& node = pool_[leaf];
+          if (node.order > highest_[node.index]) {
+            highest_[node.index] = node.order;
+            open.push_back(node.index);
+          }
+        }
+      }
+    }
+  }
+
+  // --- 3. States and unknowns ------------------------------------------------------------------------------------------
+
+  void name_unknowns() {
+    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+      if (sorted_.constants.contains(v)) continue;
+      if (is_defined_[v]) {
+        for (std::uint32_t k = 0; k <= highest_[v]; ++k) sorted_.motion.unknowns.push_back(pool_.variable(v, k));
+        continue;
+      }
+      for (std::uint32_t k = 0; k < highest_[v]; ++k) {
+        sorted_.states.push_back(pool_.variable(v, k));
+        sorted_.state_rates.push_back(pool_.variable(v, k + 1));
+      }
+      sorted_.motion.unknowns.push_back(pool_.variable(v, highest_[v]));
+    }
+  }
+
+  // --- 4. Matching and sorting -----------------------------------------------------------------------------------------
+
+  std::vector<std::vector<std::uint32_t>> incidence(const System& system) {
+    std::unordered_map<ExprId, std::uint32_t> index;
+    for (std::uint32_t u = 0; u < system.unknowns.size(); ++u) index.emplace(system.unknowns[u], u);
+    std::vector<std::vector<std::uint32_t>> rows(system.equations.size());
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+      const Equation& equation = system.equations[e];
+      auto add = [&](ExprId leaf) {
+        auto found = index.find(leaf);
+        if (found != index.end() && std::find(rows[e].begin(), rows[e].end(), found->second) == rows[e].end()) {
+          rows[e].push_back(found->second);
+        }
+      };
+      // The name alone on one side is the one a person means.
+      if (pool_[equation.left].op == Op::variable) add(equation.left);
+      if (pool_[equation.right].op == Op::variable) add(equation.right);
+      for (ExprId leaf : symbolic::leaves(pool_, equation.left, Op::variable)) add(leaf);
+      for (ExprId leaf : symbolic::leaves(pool_, equation.right, Op::variable)) add(leaf);
+    }
+    return rows;
+  }
+
+  static void sort_blocks(System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching) {
+    for (std::vector<std::uint32_t>& equations : components(rows, matching)) {
+      Block block;
+      for (std::uint32_t e : equations) block.unknowns.push_back(matching.unknown_of[e]);
+      block.equations = std::move(equations);
+      system.blocks.push_back(std::move(block));
+    }
+  }
+
+  void sort_motion() {
+    System& motion = sorted_.motion;
+    // Equations in which nothing is left; the others go on.
+    std::vector<std::pair<ExprId, ExprId>> kept_text;
+    for (std::size_t i = 0; i < equations_.size(); ++i) {
+      const Equation& equation = equations_[i];
+      bool has_variable = !symbolic::leaves(pool_, equation.left, Op::variable).empty() || !symbolic::leaves(pool_, equation.right, Op::variable).empty();
+      if (!has_variable) {
+        report_settled(equation, written_[i].first, written_[i].second);
+        continue;
+      }
+      motion.equations.push_back(equation);
+    }
+    auto rows = incidence(motion);
+    Matching matching = match(rows, static_cast<std::uint32_t>(motion.unknowns.size()));
+    report_unmatched(motion, rows, matching);
+    sort_blocks(motion, rows, matching);
+  }
+
+  // An equation between numbers, parameters and inputs.
+  void report_settled(const Equation& equation, ExprId left, ExprId right) {
+    if (equation.left == equation.right) {
+      diags_.report(equation.span, redundant, "both sides are the same already");
+      return;
+    }
+    for (ExprId side : {left, right}) {
+      Op op = pool_[side].op;
+      if (op == Op::parameter || op == Op::input) {
+        std::string name = op == Op::parameter ? model_.parameters[pool_[side].index].name : model_.input_names[pool_[side].index];
+        auto report = diags_.report(equation.span, determined_from_outside, name);
+        if (op == Op::parameter) report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
+        else report.related(input_span(pool_[side].index), "it is read from outside, declared here");
+        report.hint("drop the equation or the declaration");
+        return;
+      }
+    }
+    for (ExprId side : {left, right}) {
+      if (!is_bare(side)) continue;
+      auto report = diags_.report(equation.span, over_determined, fmt::format("`{}` is determined already", variable_name(pool_[side].index)));
+      report.related(constant_spans_[pool_[side].index], "here");
+      report.hint("drop one of the two");
+      return;
+    }
+    diags_.report(equation.span, nothing_left, "every name in it is known from other equations").hint("drop it, or let one of its names be free");
+  }
+
+  base::Span input_span(std::uint32_t scalar) const {
+    for (const flat::Input& input : model_.inputs) {
+      if (scalar >= input.first && scalar < input.first + input.shape.size()) return input.span;
+    }
+    return {};
+  }
+
+  void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching) {
+    std::set<std::uint32_t> said_spans;  // one message for all components of a vector equation
+    for (std::uint32_t e = 0; e < rows.size(); ++e) {
+      if (matching.unknown_of[e] != unmatched) continue;
+      if (!said_spans.insert(system.equations[e].span.begin).second) continue;
+      report_too_many(system, rows, matching, e);
+    }
+    std::set<std::string> said_names;
+    std::vector<std::vector<std::uint32_t>> readers(system.unknowns.size());
+    for (std::uint32_t e = 0; e < rows.size(); ++e) {
+      for (std::uint32_t u : rows[e]) readers[u].push_back(e);
+    }
+    for (std::uint32_t u = 0; u < system.unknowns.size(); ++u) {
+      if (matching.equation_of[u] == unmatched) report_too_few(system, readers, matching, u, said_names);
+    }
+  }
+
+  // The equations that share the too few unknowns of equation `e`.
+  void report_too_many(const System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching, std::uint32_t e) {
+    const Equation& equation = system.equations[e];
+    if (rows[e].empty()) {
+      std::set<std::string> names;
+      for (ExprId side : {equation.left, equation.right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) names.insert(whole(variable_name(pool_[leaf].index)));
+      }
+      std::vector<std::string> quoted;
+      for (const std::string& name : names) quoted.push_back("`" + name + "`");
+      diags_.report(equation.span, needs_index_reduction, fmt::format("{}", fmt::join(quoted, " and ")))
+          .hint("write the motion in coordinates that satisfy it by themselves, such as an angle instead of x and y");
+      return;
+    }
+    std::vector<bool> seen_unknown(system.unknowns.size());
+    std::set<std::uint32_t> equations = {e};
+    std::vector<std::uint32_t> open = {e};
+    std::set<std::string> names;
+    while (!open.empty()) {
+      std::uint32_t current = open.back();
+      open.pop_back();
+      for (std::uint32_t u : rows[current]) {
+        if (seen_unknown[u]) continue;
+        seen_unknown[u] = true;
+        names.insert(leaf_name(system.unknowns[u]));
+        std::uint32_t other = matching.equation_of[u];
+        if (other != unmatched && equations.insert(other).second) open.push_back(other);
+      }
+    }
+    std::vector<std::string> quoted;
+    for (const std::string& name : names) {
+      if (quoted.size() == 6) {
+        quoted.push_back("..");
+        break;
+      }
+      quoted.push_back("`" + name + "`");
+    }
+    auto report = diags_.report(equation.span, over_determined, fmt::format("{} equations determine only {}", equations.size(), fmt::join(quoted, ", ")));
+    int shown = 0;
+    for (std::uint32_t other : equations) {
+      if (other != e && system.equations[other].span.begin != equation.span.begin && shown++ < 4) report.related(system.equations[other].span, "with this one");
+    }
+    report.hint("drop one of them, or leave one of the names free");
+  }
+
+  // Among the unknowns that the remaining equations leave free together, names the one a person forgot.
+  void report_too_few(const System& system, const std::vector<std::vector<std::uint32_t>>& readers, const Matching& matching, std::uint32_t start, std::set<std::string>& said) {
+    std::vector<std::uint32_t> set = {start};
+    std::set<std::uint32_t> seen = {start};
+    for (std::size_t i = 0; i < set.size(); ++i) {
+      for (std::uint32_t e : readers[set[i]]) {
+        std::uint32_t other = matching.unknown_of[e];
+        if (other != unmatched && seen.insert(other).second) set.push_back(other);
+      }
+    }
+    auto weight = [&](std::uint32_t u) {
+      std::uint32_t v = pool_[system.unknowns[u]].index;
+      return (has_start_[v] ? 100 : 0) + (pool_[system.unknowns[u]].order > 0 ? 50 : 0) + (definition_[v].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
+    };
+    std::sort(set.begin(), set.end());
+    std::uint32_t best = set.front();
+    for (std::uint32_t u : set) {
+      std::string name = whole(variable_name(pool_[system.unknowns[u]].index));
+      if (said.contains(name) && !said.contains(whole(variable_name(pool_[system.unknowns[best]].index)))) continue;
+      if (weight(u) < weight(best)) best = u;
+    }
+    std::uint32_t variable = pool_[system.unknowns[best]].index;
+    std::string name = whole(variable_name(variable));
+    if (!said.insert(name).second) return;
+    auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
+    std::vector<std::string> names;
+    for (const flat::Group& group : model_.groups) {
+      if (group.name != name) names.push_back(group.name);
+    }
+    for (const flat::Parameter& parameter : model_.parameters) names.push_back(parameter.name);
+    if (auto near = base::nearest(name, names)) report.hint("did you mean `{}`?", *near);
+    report.hint("add an equation for it under `system`, or read it from outside: `external hand reads {}`", name);
+  }
+
+  // --- The start -------------------------------------------------------------------------------------------------------
+
+  void sort_start() {
+    System& start = sorted_.start;
+    start.unknowns = sorted_.motion.unknowns;
+    start.equations = sorted_.motion.equations;
+    std::unordered_map<ExprId, base::Span> given;
+    std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
+    for (ExprId state : sorted_.states) start.unknowns.push_back(state);
+    std::set<std::uint32_t> said;
+    for (const flat::Condition& condition : conditions_) {
+      ExprId leaf = pool_.variable(condition.variable.value, condition.order);
+      if (condition.guess && !states.contains(leaf)) {
+        sorted_.guesses[leaf] = condition.value;
+        continue;
+      }
+      if (!states.contains(leaf)) {
+        if (!said.insert(condition.span.begin).second) continue;
+        auto report = diags_.report(condition.span, start_of_no_state, whole(flat::primed(whole(variable_name(condition.variable.value)), condition.order)));
+        report.hint("drop it; or write `~` for `=` to give a first guess of it");
+        continue;
+      }
+      auto [first, fresh] = given.emplace(leaf, condition.span);
+      if (!fresh) {
+        if (said.insert(condition.span.begin).second) {
+          diags_.report(condition.span, start_given_twice, whole(leaf_name(leaf))).related(first->second, "first here");
+        }
+        continue;
+      }
+      start.equations.push_back({leaf, condition.value, condition.span, 0});
+    }
+    std::set<std::string> missing;
+    for (ExprId state : sorted_.states) {
+      if (given.contains(state)) continue;
+      start.equations.push_back({state, pool_.constant(0), model_.variables[flat::VariableId(pool_[state].index)].span, 0});
+      std::string name = flat::primed(whole(variable_name(pool_[state].index)), pool_[state].order);
+      if (!missing.insert(name).second) continue;
+      diags_.report(model_.variables[flat::VariableId(pool_[state].index)].span, start_missing, name)
+          .hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
+    }
+    auto rows = incidence(start);
+    Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
+    for (std::uint32_t u = 0; u < start.unknowns.size(); ++u) {
+      if (matching.equation_of[u] != unmatched) continue;
+      diags_.report(model_.variables[flat::VariableId(pool_[start.unknowns[u]].index)].span, start_contradicts, leaf_name(start.unknowns[u]));
+      return;
+    }
+    sort_blocks(start, rows, matching);
+  }
+
+  enum Given : char { unknown_yet, in_progress, yes, no };
+
+  flat::Model& model_;
+  expr::Pool& pool_;
+  std::vector<Override>& overrides_;
+  diag::Sink& diags_;
+  std::vector<Equation> equations_;
+  std::vector<std::pair<ExprId, ExprId>> written_;  // the sides as they were before constants were replaced
+  std::vector<flat::Condition> conditions_;
+  std::vector<std::uint32_t> highest_;  // by variable: the highest derivative
+  std::vector<ExprId> definition_;      // by variable: e of the first equation v = e
+  std::vector<base::Span> definition_span_;
+  std::vector<bool> has_start_;
+  std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
+  std::vector<Given> given_;
+  std::unordered_map<std::uint32_t, base::Span> constant_spans_;
+  Sorted sorted_;
+};
+
+}  // namespace
+
+std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags) {
+  return Analysis(model, overrides, diags).run();
+}
+
+std::string dump(const Sorted& sorted, const flat::Model& model) {
+  std::string out;
+  auto leaf_name = [&](ExprId leaf) { return flat::primed(model.variables[flat::VariableId(model.pool[leaf].index)].name, model.pool[leaf].order); };
+  std::vector<std::uint32_t> constants;
+  for (const auto& [variable, number] : sorted.constants) constants.push_back(variable);
+  std::sort(constants.begin(), constants.end());
+  for (std::uint32_t variable : constants) {
+    out += fmt::format("constant {} = {}\n", model.variables[flat::VariableId(variable)].name, expr::print_number(sorted.constants.at(variable)));
+  }
+  for (ExprId state : sorted.states) out += fmt::format("state {}\n", leaf_name(state));
+  auto blocks = [&](const System& system, const char* title) {
+    int number = 0;
+    for (const Block& block : system.blocks) {
+      std::vector<std::string> equations, unknowns;
+      for (std::uint32_t e : block.equations) {
+        equations.push_back(flat::print(model, system.equations[e].left) + " = " + flat::print(model, system.equations[e].right));
+      }
+      for (std::uint32_t u : block.unknowns) unknowns.push_back(leaf_name(system.unknowns[u]));
+      out += fmt::format("{} {}: solve {{{}}} for {{{}}}\n", title, number++, fmt::join(equations, "; "), fmt::join(unknowns, ", "));
+    }
+  };
+  blocks(sorted.motion, "block");
+  blocks(sorted.start, "start");
+  return out;
+}
+
+}  // namespace structure

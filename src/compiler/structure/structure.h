@@ -1,0 +1,59 @@
+// Structural analysis: which unknowns there are, which equation computes which, and in what order.
+//
+//   flat::Model --constants--> --definitions differentiated--> states and unknowns --match, sort--> Sorted
+//
+// 1. Constants:    v = e with e made of numbers only: v is replaced by the number everywhere.
+// 2. Definitions:  v = e where v' stands somewhere and v has no start of its own, or e is a function of time and inputs only:
+//                  v' = (e)' is added, and so on up to the order needed. (`white_ball'` where white_ball = (sin(t), ..).)
+// 3. Order reduction: of every other variable with highest derivative n, v .. v^(n-1) are states and v^(n) is the unknown;
+//                  without derivatives v itself is the unknown.
+// 4. Matching and sorting, once for the motion and once for the start, where the states are unknowns too and the boundary
+//                  conditions are equations.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/flat/model.h"
+#include "diag/sink.h"
+
+namespace structure {
+
+using expr::ExprId;
+
+// Equations solved together; equations[i] is matched with unknowns[i]. Indices into System.
+struct Block {
+  std::vector<std::uint32_t> equations;
+  std::vector<std::uint32_t> unknowns;
+};
+
+// Every equation once; a block reads only unknowns of earlier blocks.
+struct System {
+  std::vector<flat::Equation> equations;
+  std::vector<ExprId> unknowns;  // leaves: a variable with its order
+  std::vector<Block> blocks;
+};
+
+struct Sorted {
+  std::vector<ExprId> states;       // leaves; by variable, then order
+  std::vector<ExprId> state_rates;  // the leaf of each state's derivative: the next state, or an unknown
+  std::unordered_map<std::uint32_t, double> constants;  // by variable
+  System motion;
+  System start;
+  std::unordered_map<ExprId, ExprId> guesses;  // `v(0) ~ e`, by leaf
+};
+
+struct Override {
+  std::string name;
+  double value = 0;
+};
+
+// Empty, after reporting to `diags`, when unknowns and equations do not match. Adds expressions to the model's pool.
+// `overrides` replace the numbers of constants that are written as equations (`m = 1`); those found are removed from the list.
+[[nodiscard]] std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags);
+
+std::string dump(const Sorted& sorted, const flat::Model& model);
+
+}  // namespace structure

@@ -1,0 +1,105 @@
+// Rules of differentiation, forward over the expression in post-order: the answer for a node is made of the answers for its
+// operands. What does not depend on the leaf has derivative 0, which Pool::make drops at once.
+#include <algorithm>
+
+#include "base/check.h"
+#include "compiler/symbolic/symbolic.h"
+
+namespace symbolic {
+namespace {
+
+using expr::Node;
+using expr::Op;
+
+// `of_leaf` gives a leaf's derivative.
+template <class OfLeaf>
+ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
+  std::unordered_map<ExprId, ExprId> d;
+  std::vector<bool> visited;
+  std::vector<ExprId> order;
+  expr::visit_postorder(pool, {root}, visited, [&](ExprId id) { order.push_back(id); });
+  const ExprId zero = pool.constant(0);
+  const ExprId one = pool.constant(1);
+  for (ExprId id : order) {
+    const Node node = pool[id];  // a copy: making expressions moves the pool
+    if (expr::is_leaf(node.op)) {
+      d[id] = of_leaf(id);
+      continue;
+    }
+    if (pool.is_truth(id)) {
+      d[id] = zero;
+      continue;
+    }
+    if (node.op == Op::select) {
+      d[id] = pool.make(Op::select, node.a, d[node.b], d[node.c]);
+      continue;
+    }
+    const ExprId a = node.a;
+    const ExprId da = d[a];
+    const ExprId b = node.b;
+    const ExprId db = expr::operand_count(node.op) == 2 ? d[b] : zero;
+    if (da == zero && db == zero) {
+      d[id] = zero;
+      continue;
+    }
+    auto square = [&](ExprId e) { return pool.multiply(e, e); };
+    switch (node.op) {
+      case Op::add: d[id] = pool.add(da, db); break;
+      case Op::subtract: d[id] = pool.subtract(da, db); break;
+      case Op::multiply: d[id] = pool.add(pool.multiply(da, b), pool.multiply(a, db)); break;
+      case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
+        d[id] = pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
+        break;
+      case Op::negate: d[id] = pool.negate(da); break;
+      case Op::square_root: d[id] = pool.divide(da, pool.multiply(pool.constant(2), id)); break;
+      case Op::absolute: d[id] = pool.multiply(pool.sign(a), da); break;
+      case Op::floor:
+      case Op::ceil: d[id] = zero; break;
+      case Op::sin: d[id] = pool.multiply(pool.make(Op::cos, a), da); break;
+      case Op::cos: d[id] = pool.negate(pool.multiply(pool.make(Op::sin, a), da)); break;
+      case Op::tan: d[id] = pool.multiply(pool.add(one, square(id)), da); break;
+      case Op::asin: d[id] = pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a)))); break;
+      case Op::acos: d[id] = pool.negate(pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a))))); break;
+      case Op::atan: d[id] = pool.divide(da, pool.add(one, square(a))); break;
+      case Op::atan2:  // of (y, x): (x y' - y x') / (x^2 + y^2)
+        d[id] = pool.divide(pool.subtract(pool.multiply(b, da), pool.multiply(a, db)), pool.add(square(a), square(b)));
+        break;
+      case Op::exp: d[id] = pool.multiply(id, da); break;
+      case Op::log: d[id] = pool.divide(da, a); break;
+      case Op::power: {
+        // (a^b)' = b a^(b-1) a' + a^b log(a) b'; the second term only where the exponent moves.
+        ExprId first = pool.multiply(pool.multiply(b, pool.make(Op::power, a, pool.subtract(b, one))), da);
+        d[id] = db == zero ? first : pool.add(first, pool.multiply(pool.multiply(id, pool.make(Op::log, a)), db));
+        break;
+      }
+      default: TACTUS_CHECK(!"an operation on doubles");
+    }
+  }
+  return d[root];
+}
+
+}  // namespace
+
+ExprId differentiate(expr::Pool& pool, ExprId e, ExprId leaf) {
+  const ExprId one = pool.constant(1);
+  const ExprId zero = pool.constant(0);
+  return derivative(pool, e, [&](ExprId id) { return id == leaf ? one : zero; });
+}
+
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e) {
+  bool possible = true;
+  ExprId result = derivative(pool, e, [&](ExprId id) {
+    const Node node = pool[id];
+    switch (node.op) {
+      case Op::time: return pool.constant(1);
+      case Op::variable: return pool.variable(node.index, node.order + 1);
+      case Op::input: return pool.input_rate(node.index);
+      case Op::input_rate: possible = false; return pool.constant(0);
+      default: return pool.constant(0);
+    }
+  });
+  if (!possible) return std::nullopt;
+  return result;
+}
+
+}  // namespace symbolic

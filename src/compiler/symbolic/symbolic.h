@@ -1,0 +1,44 @@
+// Expressions to expressions: derivatives, substitution, and solving one equation for one unknown. All passes are iterative and
+// remember their answer by id, so shared parts are visited once.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "compiler/expr/pool.h"
+
+namespace symbolic {
+
+using expr::ExprId;
+
+// d(e)/d(leaf), exact. A condition counts as constant; floor and ceil have derivative 0; abs has sign.
+ExprId differentiate(expr::Pool& pool, ExprId e, ExprId leaf);
+
+// d(e)/dt along the motion: a variable's order rises by one, an input becomes its rate, t becomes 1. Empty when an input's rate
+// would have to be differentiated.
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e);
+
+// Replaces leaves: `replace` gives a leaf's new expression, or an invalid id to keep it. The object remembers its answers, so
+// that many expressions over the same leaves cost their size once.
+class Substitution {
+ public:
+  Substitution(expr::Pool& pool, std::function<ExprId(ExprId leaf)> replace) : pool_(pool), replace_(std::move(replace)) {}
+  ExprId operator()(ExprId e);
+
+ private:
+  expr::Pool& pool_;
+  std::function<ExprId(ExprId)> replace_;
+  std::unordered_map<ExprId, ExprId> done_;
+};
+
+// The leaves of `e` with the given operation, each once, in order of first appearance.
+std::vector<ExprId> leaves(const expr::Pool& pool, ExprId e, expr::Op op);
+bool contains(const expr::Pool& pool, ExprId e, ExprId leaf);
+
+// Solves left = right for `leaf` when that is possible by undoing + - * / and signs where the leaf stands once, or when the
+// equation is linear in it. Empty otherwise, and when the factor of the leaf is zero.
+std::optional<ExprId> solve(expr::Pool& pool, ExprId left, ExprId right, ExprId leaf);
+
+}  // namespace symbolic

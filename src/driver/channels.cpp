@@ -1,0 +1,124 @@
+#include "driver/channels.h"
+
+#include <fmt/format.h>
+
+#include "driver/nearest.h"
+
+namespace driver {
+namespace {
+
+std::uint32_t scalars(const tactus_channel& channel) { return channel.rows * channel.columns; }
+
+std::string trimmed(std::string_view text) {
+  std::size_t begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return "";
+  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
+}
+
+std::string without_blanks(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    if (c != ' ' && c != '\t') result += c;
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string component_name(const tactus_channel& channel, std::uint32_t component) {
+  if (scalars(channel) == 1) return channel.name;
+  if (channel.columns == 1) return fmt::format("{}[{}]", channel.name, component + 1);
+  return fmt::format("{}[{}][{}]", channel.name, component / channel.columns + 1, component % channel.columns + 1);
+}
+
+std::vector<Shown> default_channels(const tactus_model& model) {
+  std::vector<Shown> shown;
+  for (std::uint32_t excluded : {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE},
+                                 std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+    if (!shown.empty()) break;
+    for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+      const tactus_channel& channel = model.channels[i];
+      if (!(channel.flags & excluded)) shown.push_back({channel.name, &channel, std::nullopt});
+    }
+  }
+  return shown;
+}
+
+std::vector<std::string> split_names(std::string_view list) {
+  std::vector<std::string> names;
+  int depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= list.size(); ++i) {
+    if (i == list.size() || (list[i] == ',' && depth == 0)) {
+      if (std::string name = trimmed(list.substr(begin, i - begin)); !name.empty()) names.push_back(std::move(name));
+      begin = i + 1;
+    } else if (list[i] == '[' || list[i] == '(') {
+      ++depth;
+    } else if ((list[i] == ']' || list[i] == ')') && depth > 0) {
+      --depth;
+    }
+  }
+  return names;
+}
+
+std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::span<const std::string> lists,
+                                                std::string& failure, std::string& hint) {
+  std::vector<Shown> shown;
+  for (const std::string& list : lists) {
+    for (const std::string& name : split_names(list)) {
+      std::string wanted = without_blanks(name);
+      bool found = false;
+      const tactus_channel* indexed = nullptr;  // the channel that `wanted` indexes out of its range
+      for (std::uint32_t i = 0; i < model.channel_count && !found; ++i) {
+        const tactus_channel& channel = model.channels[i];
+        std::string_view base = channel.name;
+        if (!wanted.starts_with(base)) continue;
+        if (wanted == base) {
+          shown.push_back({wanted, &channel, std::nullopt});
+          found = true;
+        } else if (wanted[base.size()] == '[') {
+          indexed = &channel;
+          for (std::uint32_t k = 0; k < scalars(channel) && !found; ++k) {
+            if (component_name(channel, k) != wanted) continue;
+            shown.push_back({wanted, &channel, k});
+            found = true;
+          }
+        }
+      }
+      if (found) continue;
+      failure = fmt::format("there is nothing called `{}` in the model", name);
+      if (indexed) {
+        failure = fmt::format("`{}` has no component `{}`", indexed->name, wanted);
+        hint = scalars(*indexed) == 1 ? fmt::format("`{}` is a scalar", indexed->name)
+                                      : fmt::format("its components are `{}` to `{}`", component_name(*indexed, 0),
+                                                    component_name(*indexed, scalars(*indexed) - 1));
+        return std::nullopt;
+      }
+      std::vector<std::string> names;
+      for (std::uint32_t i = 0; i < model.channel_count; ++i) names.emplace_back(model.channels[i].name);
+      if (auto near = nearest(wanted, names)) {
+        hint = fmt::format("did you mean `{}`?", *near);
+      } else {
+        constexpr std::size_t most = 20;
+        if (names.size() > most) names.resize(most);
+        hint = fmt::format("it knows {}{}", fmt::join(names, ", "), model.channel_count > most ? ", .." : "");
+      }
+      return std::nullopt;
+    }
+  }
+  return shown;
+}
+
+std::vector<Column> columns_of(std::span<const Shown> shown) {
+  std::vector<Column> columns;
+  for (const Shown& item : shown) {
+    const tactus_channel& channel = *item.channel;
+    for (std::uint32_t k = 0; k < scalars(channel); ++k) {
+      if (item.component && *item.component != k) continue;
+      columns.push_back({component_name(channel, k), channel.unit, channel.at + k});
+    }
+  }
+  return columns;
+}
+
+}  // namespace driver

@@ -1,0 +1,57 @@
+// tactus plot: the rows of a run -> a figure.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "driver/channels.h"
+#include "driver/commands.h"
+#include "driver/nearest.h"
+#include "driver/report.h"
+#include "runtime/trace/csv_reader.h"
+#include "runtime/trace/figure.h"
+
+namespace driver {
+
+int plot(const PlotOptions& options) {
+  auto usage = [&](std::string_view text, std::string_view hint) { return usage_error(options.json, text, hint); };
+  std::string failure;
+  std::string out = options.out;
+  if (out.empty()) out = options.table == "-" ? "run.svg" : std::filesystem::path(options.table).replace_extension(".svg").string();
+  if (!trace::can_write_figure(out, failure)) return usage(failure, "");
+  auto table = trace::read_csv(options.table, {.increasing_time = false, .finite = false, .header_only_allowed = true}, failure);
+  if (!table) return usage(failure, "");
+  if (table->columns.size() < 2) return usage(fmt::format("`{}` has no column behind the time", options.table), "");
+
+  std::vector<std::string> names = table->names;
+  for (std::size_t i = names.size(); i < table->columns.size(); ++i) names.push_back(i == 0 ? "t" : fmt::format("column {}", i + 1));
+  std::vector<std::size_t> chosen;
+  for (const std::string& list : options.show) {
+    for (const std::string& name : split_names(list)) {
+      std::size_t before = chosen.size();
+      for (std::size_t i = 1; i < names.size(); ++i) {
+        if (names[i] == name || names[i].starts_with(name + "[")) chosen.push_back(i);
+      }
+      if (chosen.size() > before) continue;
+      auto near = nearest(name, names);
+      return usage(fmt::format("`{}` has no column `{}`", options.table, name),
+                   near ? fmt::format("did you mean `{}`?", *near) : fmt::format("its columns are {}", fmt::join(names, ", ")));
+    }
+  }
+  if (options.show.empty()) {
+    for (std::size_t i = 1; i < names.size(); ++i) chosen.push_back(i);
+  }
+
+  std::vector<trace::Curve> curves;
+  for (std::size_t i : chosen) curves.push_back({names[i], "", table->columns[0], table->columns[i]});
+  if (!trace::write_figure(trace::layout_panels(curves), out, failure)) return usage(failure, "");
+  if (options.json) {
+    print_json({{"status", "done"}, {"out", out}, {"rows", table->rows()}, {"curves", chosen.size()}});
+  } else if (!options.quiet) {
+    fmt::print("wrote {}\n", out);
+  }
+  return exit_done;
+}
+
+}  // namespace driver

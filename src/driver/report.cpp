@@ -1,0 +1,59 @@
+#include "driver/report.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "driver/commands.h"
+
+namespace driver {
+
+using Json = nlohmann::ordered_json;
+
+Json json_number(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+  return value;
+}
+
+void print_json(const Json& object) {
+  // Names come from files that may hold anything: what is not UTF-8 is replaced, never thrown at.
+  fmt::print("{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+  std::fflush(stdout);
+}
+
+int usage_error(bool json, std::string_view text, std::string_view hint) {
+  if (json) {
+    Json object = {{"status", "usage"}, {"message", text}};
+    if (!hint.empty()) object["hint"] = hint;
+    print_json(object);
+  }
+  fmt::print(stderr, "tactus: error: {}\n", text);
+  if (!hint.empty()) fmt::print(stderr, "  hint: {}\n", hint);
+  return exit_usage;
+}
+
+int model_errors(bool json, const api::Compiled& compiled) {
+  if (json) {
+    print_json({{"status", compiled.is_misuse ? "usage" : "error"}, {"diagnostics", Json::parse(diag::render_json(compiled.diags, compiled.sources))}});
+  } else {
+    fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
+  }
+  return compiled.is_misuse ? exit_usage : exit_model_errors;
+}
+
+void print_warnings(const api::Compiled& compiled) {
+  if (!compiled.diags.diagnostics().empty())
+    fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
+}
+
+bool stderr_wants_color() {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(STDERR_FILENO) && !(no_color && *no_color);
+}
+
+}  // namespace driver

@@ -1,0 +1,317 @@
+// tactus run: a model's text -> its motion: final values, rows in a CSV file, a plot.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "api/load.h"
+#include "compiler/emit_llvm/jit.h"
+#include "driver/channels.h"
+#include "driver/commands.h"
+#include "driver/interrupt.h"
+#include "driver/progress.h"
+#include "driver/report.h"
+#include "driver/settings.h"
+#include "runtime/sim/run.h"
+#include "runtime/trace/csv_writer.h"
+#include "runtime/trace/figure.h"
+#include "runtime/trace/recorder.h"
+
+namespace driver {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
+
+// Rows to a file and to a recorder for the plot, whichever are wanted.
+class Rows : public sim::Observer {
+ public:
+  Rows(std::vector<Column> columns, bool wants_plot) : columns_(std::move(columns)), row_(columns_.size() + 1) {
+    if (wants_plot) recorder_.emplace(columns_.size());
+  }
+
+  [[nodiscard]] bool open(const std::string& path) {
+    std::vector<std::string> names = {"t"};
+    for (const Column& column : columns_) names.push_back(column.label);
+    writer_.emplace();
+    return writer_->open(path, names);
+  }
+
+  bool row(double t, std::span<const double> outputs) override {
+    row_[0] = t;
+    for (std::size_t i = 0; i < columns_.size(); ++i) row_[i + 1] = outputs[columns_[i].at];
+    if (recorder_) recorder_->add(t, std::span<const double>(row_).subspan(1));
+    return !writer_ || writer_->write_row(row_);
+  }
+
+  // For a run that computes long without a row.
+  void flush_if_due() {
+    if (writer_) writer_->flush_if_due();
+  }
+  [[nodiscard]] bool close() { return !writer_ || writer_->close(); }
+  const std::string& failure() const { return writer_->failure(); }
+  std::size_t rows_written() const { return writer_ ? writer_->rows() : 0; }
+
+  [[nodiscard]] bool draw(const std::string& path, std::string& failure) const {
+    std::vector<trace::Curve> curves;
+    for (std::size_t i = 0; i < columns_.size(); ++i)
+      curves.push_back({columns_[i].label, columns_[i].unit, recorder_->times(), recorder_->channel(i)});
+    return trace::write_figure(trace::layout_panels(curves), path, failure);
+  }
+
+ private:
+  std::vector<Column> columns_;
+  std::vector<double> row_;
+  std::optional<trace::CsvWriter> writer_;
+  std::optional<trace::Recorder> recorder_;
+};
+
+const char* ending_name(sim::Ending ending) {
+  switch (ending) {
+    case sim::Ending::done: return "done";
+    case sim::Ending::interrupted: return "interrupted";
+    case sim::Ending::failed:
+    case sim::Ending::not_kept: return "failed";
+  }
+  return "failed";
+}
+
+// A scalar as a number, a vector as an array, a matrix as an array of rows.
+Json json_value(const Shown& shown, std::span<const double> outputs) {
+  const tactus_channel& channel = *shown.channel;
+  auto at = [&](std::uint32_t k) { return json_number(outputs[channel.at + k]); };
+  if (shown.component) return at(*shown.component);
+  if (channel.rows * channel.columns == 1) return at(0);
+  Json rows = Json::array();
+  for (std::uint32_t i = 0; i < channel.rows; ++i) {
+    if (channel.columns == 1) {
+      rows.push_back(at(i));
+      continue;
+    }
+    Json row = Json::array();
+    for (std::uint32_t j = 0; j < channel.columns; ++j) row.push_back(at(i * channel.columns + j));
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+// "1.5 m", "(1, 2) m", "((1, 0), (0, 1))", cut after `most` numbers.
+std::string text_value(const Shown& shown, std::span<const double> outputs) {
+  constexpr std::uint32_t most = 12;
+  const tactus_channel& channel = *shown.channel;
+  auto at = [&](std::uint32_t k) { return fmt::format("{:.9g}", outputs[channel.at + k]); };
+  std::string text;
+  if (shown.component || channel.rows * channel.columns == 1) {
+    text = at(shown.component.value_or(0));
+  } else {
+    text = "(";
+    for (std::uint32_t i = 0; i < channel.rows; ++i) {
+      if (i > 0) text += ", ";
+      if (i * channel.columns >= most) {
+        text += "..";
+        break;
+      }
+      if (channel.columns > 1) text += "(";
+      for (std::uint32_t j = 0; j < channel.columns; ++j) text += (j > 0 ? ", " : "") + at(i * channel.columns + j);
+      if (channel.columns > 1) text += ")";
+    }
+    text += ")";
+  }
+  std::string unit = channel.unit;
+  return unit.empty() ? text : text + " " + unit;
+}
+
+std::string seconds_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:.0f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
+  return fmt::format("{:.3g} s", seconds);
+}
+
+// All that is told about a run when it is over.
+struct Report {
+  const RunOptions& options;
+  const tactus_model& model;
+  const sim::Plan& plan;
+  const sim::Outcome& outcome;
+  const std::vector<Shown>& shown;
+  const std::vector<std::string>& notes;
+  const std::vector<std::string>& files_written;  // "run.csv (1001 rows)"
+  std::string not_kept;                           // why rows or a plot could not be written; empty: they were
+  double compile_seconds;
+  double run_seconds;
+
+  void print_json_object(const api::Compiled& compiled) const {
+    Json object;
+    object["status"] = not_kept.empty() ? ending_name(outcome.ending) : "failed";
+    object["time"] = json_number(outcome.time);
+    object["values"] = Json::object();
+    if (!outcome.outputs.empty()) {
+      for (const Shown& item : shown) object["values"][item.name] = json_value(item, outcome.outputs);
+    }
+    object["events"] = Json::array();
+    object["events_total"] = 0;
+    object["notes"] = notes;
+    object["steps"] = outcome.steps;
+    object["rejected"] = outcome.rejected;
+    object["solver"] = sim::solver_name(plan.solver);
+    object["compile_seconds"] = compile_seconds;
+    object["run_seconds"] = run_seconds;
+    if (!compiled.diags.diagnostics().empty())
+      object["diagnostics"] = Json::parse(diag::render_json(compiled.diags, compiled.sources));
+    if (outcome.failure) {
+      const sim::Failure& failure = *outcome.failure;
+      Json told = {{"kind", sim::status_name(failure.status)}, {"time", json_number(failure.time)}, {"text", failure.text}};
+      if (!failure.hint.empty()) told["hint"] = failure.hint;
+      if (!failure.equations.empty()) told["equations"] = failure.equations;
+      if (failure.line) told["line"] = failure.line;
+      for (auto [key, values] : {std::pair("unknowns", &failure.unknowns), std::pair("states", &failure.states)}) {
+        if (values->empty()) continue;
+        told[key] = Json::object();
+        for (const sim::NamedValue& value : *values) told[key][value.name] = json_number(value.value);
+      }
+      object["failure"] = std::move(told);
+    } else if (!not_kept.empty()) {
+      object["failure"] = {{"kind", "not_kept"}, {"time", json_number(outcome.time)}, {"text", not_kept}};
+    }
+    print_json(object);
+  }
+
+  // The summary for people; rows on standard output leave it to stderr.
+  void print_text() const {
+    std::FILE* to = options.out == "-" ? stderr : stdout;
+    if (!options.quiet) {
+      std::string head = outcome.ending == sim::Ending::interrupted ? "interrupted at" : "";
+      fmt::print(to, "{}: {}t = {:.9g}\n", model.name, head.empty() ? "" : head + " ", outcome.time);
+      constexpr std::size_t most = 40;
+      std::size_t width = 0;
+      for (const Shown& item : shown) width = std::max(width, std::min<std::size_t>(item.name.size(), 16));
+      if (!outcome.outputs.empty()) {
+        for (std::size_t i = 0; i < shown.size() && i < most; ++i)
+          fmt::print(to, "  {:<{}} = {}\n", shown[i].name, width, text_value(shown[i], outcome.outputs));
+        if (shown.size() > most) fmt::print(to, "  .. and {} more: --show a,b picks, --json gives all\n", shown.size() - most);
+      }
+      std::string method = plan.adaptive()
+                               ? fmt::format("{} steps of {} ({} rejected), tolerance {}", outcome.steps, sim::solver_name(plan.solver),
+                                             outcome.rejected, plan.tolerance)
+                               : fmt::format("{} steps of {}, h = {}", outcome.steps, sim::solver_name(plan.solver), plan.step);
+      fmt::print(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
+      for (const std::string& file : files_written) fmt::print(to, "  wrote {}\n", file);
+      std::fflush(to);
+      for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+    }
+    if (outcome.failure) {
+      fmt::print(stderr, "tactus: error: the run failed: {}\n", outcome.failure->text);
+      if (!outcome.failure->hint.empty()) fmt::print(stderr, "  hint: {}\n", outcome.failure->hint);
+    }
+    if (!not_kept.empty()) fmt::print(stderr, "tactus: error: {}\n", not_kept);
+  }
+};
+
+}  // namespace
+
+int run(const RunOptions& options) {
+  auto usage = [&](const Mistake& mistake) { return usage_error(options.json, mistake.text, mistake.hint); };
+  Mistake mistake;
+  std::string failure;
+
+  // Mistakes in the command line that need no model.
+  if (options.json && options.out == "-") return usage({"--json and `--out -` both want standard output", "name a file: --out run.csv"});
+  for (const std::string& path : options.plot) {
+    if (!trace::can_write_figure(path, failure)) return usage({failure, ""});
+  }
+  auto overrides = read_overrides(options.set, mistake);
+  if (!overrides) return usage(mistake);
+  sim::Settings settings;
+  settings.step = options.step;
+  settings.tolerance = options.tolerance;
+  settings.until = options.until;
+  settings.every = options.every;
+  if (!options.solver.empty()) {
+    settings.solver = read_solver(options.solver, mistake);
+    if (!settings.solver) return usage(mistake);
+  }
+
+  // The model.
+  auto before_compile = Clock::now();
+  api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
+  if (!compiled.program) return model_errors(options.json, compiled);
+  emit_llvm::CompiledModel jit(std::move(*compiled.program));
+  const tactus_model& model = *jit.current();
+  double compile_seconds = seconds_since(before_compile);
+
+  // What is asked of it.
+  auto plan = sim::make_plan(model, settings, failure);
+  if (!plan) return usage({failure, ""});
+  std::vector<std::string> notes = plan->notes;
+  auto parameters = parameter_values(model, *overrides, notes, mistake);
+  if (!parameters) return usage(mistake);
+  Devices devices;
+  if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
+  std::vector<Shown> shown = default_channels(model);
+  if (!options.show.empty()) {
+    auto found = find_channels(model, options.show, failure, mistake.hint);
+    if (!found) return usage({failure, mistake.hint});
+    shown = std::move(*found);
+  }
+
+  // Where the rows go.
+  Rows rows(columns_of(shown), !options.plot.empty());
+  if (!options.out.empty() && !rows.open(options.out)) return usage({rows.failure(), ""});
+  bool recording = !options.out.empty() || !options.plot.empty();
+
+  if (!options.quiet && !options.json) print_warnings(compiled);
+
+  // The run.
+  Interrupt interrupt;
+  auto before_run = Clock::now();
+  sim::Outcome outcome;
+  {
+    Progress progress(plan->start, plan->end, !options.quiet);
+    sim::Request request;
+    request.table = [&jit] { return jit.current(); };
+    request.plan = *plan;
+    request.parameters = std::move(*parameters);
+    request.feeds = devices.feeds;
+    request.stop = &interrupt.asked();
+    request.progress = [&](double time) {
+      rows.flush_if_due();
+      progress.update(time);
+    };
+    outcome = sim::run(request, recording ? &rows : nullptr);
+  }
+  double run_seconds = seconds_since(before_run);
+
+  // What it left.
+  std::vector<std::string> files_written;
+  std::string not_kept;
+  if (!rows.close()) {
+    not_kept = rows.failure();
+  } else if (!options.out.empty() && options.out != "-") {
+    files_written.push_back(fmt::format("{} ({} rows)", options.out, rows.rows_written()));
+  }
+  for (const std::string& path : options.plot) {
+    if (rows.draw(path, failure)) {
+      files_written.push_back(path);
+    } else if (not_kept.empty()) {
+      not_kept = failure;
+    }
+  }
+  if (options.json && options.show.empty()) {
+    shown.clear();
+    for (std::uint32_t i = 0; i < model.channel_count; ++i) shown.push_back({model.channels[i].name, &model.channels[i], std::nullopt});
+  }
+  Report report{options, model, *plan, outcome, shown, notes, files_written, not_kept, compile_seconds, run_seconds};
+  if (options.json) {
+    report.print_json_object(compiled);
+  } else {
+    report.print_text();
+  }
+  if (outcome.ending == sim::Ending::failed || outcome.ending == sim::Ending::not_kept || !not_kept.empty()) return exit_run_failed;
+  return outcome.ending == sim::Ending::interrupted ? exit_interrupted : exit_done;
+}
+
+}  // namespace driver

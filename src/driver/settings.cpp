@@ -1,0 +1,214 @@
+#include "driver/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <set>
+#include <string_view>
+
+#include "driver/channels.h"
+#include "driver/nearest.h"
+
+namespace driver {
+namespace {
+
+std::optional<double> read_number(std::string_view text) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  double value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
+  return value;
+}
+
+// "did you mean ..", or the list of what there is.
+std::string choices(std::string_view word, const std::vector<std::string>& names, std::string_view what, std::string_view none) {
+  if (names.empty()) return std::string(none);
+  if (auto near = nearest(word, names)) return fmt::format("did you mean `{}`? the {} are {}", *near, what, fmt::join(names, ", "));
+  return fmt::format("the {} are {}", what, fmt::join(names, ", "));
+}
+
+std::uint32_t scalars(const tactus_channel& channel) { return channel.rows * channel.columns; }
+
+// Whether a header's name is that of the component: `p[1]` or `p.1`, `R[1][2]` or `R.1.2`.
+bool names_component(std::string_view header, const tactus_channel& channel, std::uint32_t component) {
+  std::string name = component_name(channel, component);
+  if (header == name) return true;
+  std::string dotted;
+  for (char c : name) {
+    if (c == '[') dotted += '.';
+    if (c != '[' && c != ']') dotted += c;
+  }
+  return header == dotted;
+}
+
+// The column of `signal` for each scalar of the channels, in order.
+bool match_columns(const trace::Signal& signal, const std::string& path, const std::vector<const tactus_channel*>& channels,
+                   std::vector<std::size_t>& columns, std::vector<std::string>& notes, Mistake& mistake) {
+  std::vector<std::string> missing;
+  std::vector<std::string> wanted;
+  for (const tactus_channel* channel : channels) {
+    for (std::uint32_t k = 0; k < scalars(*channel); ++k) {
+      wanted.push_back(component_name(*channel, k));
+      auto found = std::find_if(signal.names().begin(), signal.names().end(),
+                                [&](const std::string& header) { return names_component(header, *channel, k); });
+      if (found == signal.names().end()) {
+        missing.push_back(wanted.back());
+      } else {
+        columns.push_back(static_cast<std::size_t>(found - signal.names().begin()));
+      }
+    }
+  }
+  if (missing.empty()) return true;
+  if (missing.size() < wanted.size()) {
+    mistake = {fmt::format("`{}` has no column for {}", path, fmt::join(missing, ", ")),
+               fmt::format("its columns are t, {}", fmt::join(signal.names(), ", "))};
+    return false;
+  }
+  // No name matches: in order.
+  if (signal.columns() < wanted.size()) {
+    mistake = {fmt::format("`{}` has {} column{} behind the time, but {} value{} {} read", path, signal.columns(),
+                           signal.columns() == 1 ? "" : "s", wanted.size(), wanted.size() == 1 ? "" : "s",
+                           wanted.size() == 1 ? "is" : "are"),
+               fmt::format("its header should be t,{}", fmt::join(wanted, ","))};
+    return false;
+  }
+  columns.clear();
+  for (std::size_t k = 0; k < wanted.size(); ++k) columns.push_back(k);
+  if (!signal.names().empty())
+    notes.push_back(fmt::format("no column of `{}` is named like what is read: {} {} taken from its columns in order", path,
+                                fmt::join(wanted, ", "), wanted.size() == 1 ? "is" : "are"));
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set, Mistake& mistake) {
+  std::vector<compiler::Override> overrides;
+  for (const std::string& word : set) {
+    std::size_t equals = word.find('=');
+    if (equals == std::string::npos || equals == 0) {
+      mistake = {fmt::format("`--set {}` gives no value", word), "such as --set k=9"};
+      return std::nullopt;
+    }
+    auto value = read_number(std::string_view(word).substr(equals + 1));
+    if (!value) {
+      mistake = {fmt::format("`{}` in `--set {}` is not a number", word.substr(equals + 1), word), "such as --set k=9 or --set k=1e-3"};
+      return std::nullopt;
+    }
+    overrides.push_back({word.substr(0, equals), *value});
+  }
+  return overrides;
+}
+
+std::optional<std::vector<sim::ParameterValue>> parameter_values(const tactus_model& model,
+                                                                 std::span<const compiler::Override> overrides,
+                                                                 std::vector<std::string>& notes, Mistake& mistake) {
+  std::vector<sim::ParameterValue> values;
+  for (const compiler::Override& given : overrides) {
+    bool found = false;
+    std::vector<std::string> names;
+    for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
+      const tactus_parameter& parameter = model.parameters[i];
+      names.emplace_back(parameter.name);
+      if (given.name != parameter.name) continue;
+      found = true;
+      values.push_back({i, given.value});
+      bool ranged = parameter.low != parameter.high;
+      if (ranged && (given.value < parameter.low || given.value > parameter.high))
+        notes.push_back(fmt::format("`{}` = {} lies outside its range {}..{}", given.name, given.value, parameter.low, parameter.high));
+    }
+    for (std::uint32_t i = 0; i < model.channel_count && !found; ++i)
+      found = given.name == model.channels[i].name && (model.channels[i].flags & TACTUS_CHANNEL_CONSTANT);
+    if (found) continue;
+    mistake = {fmt::format("the model has no parameter `{}`", given.name),
+               choices(given.name, names, "parameters", "it has none: write `parameter k = 4;` in the model")};
+    return std::nullopt;
+  }
+  return values;
+}
+
+std::optional<tactus_solver> read_solver(const std::string& name, Mistake& mistake) {
+  if (auto solver = sim::find_solver(name)) return solver;
+  std::vector<std::string> names(sim::solver_names().begin(), sim::solver_names().end());
+  mistake = {fmt::format("there is no solver `{}`", name), choices(name, names, "solvers", "")};
+  return std::nullopt;
+}
+
+bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
+                     std::vector<std::string>& notes, Mistake& mistake) {
+  std::vector<std::string> names;  // of devices that something is read from
+  for (std::uint32_t i = 0; i < model.port_count; ++i) {
+    const tactus_port& port = model.ports[i];
+    if (port.is_input && std::find(names.begin(), names.end(), port.device) == names.end()) names.emplace_back(port.device);
+  }
+  std::set<std::string> seen;
+  std::set<std::uint32_t> fed;  // input channels
+  for (const std::string& word : words) {
+    std::size_t equals = word.find('=');
+    std::size_t colon = word.find(':', equals == std::string::npos ? 0 : equals);
+    if (equals == std::string::npos || equals == 0) {
+      mistake = {fmt::format("`--device {}` does not say what stands behind which `external`", word), "such as --device hand=file:hand.csv"};
+      return false;
+    }
+    std::string name = word.substr(0, equals);
+    std::string kind = word.substr(equals + 1, colon == std::string::npos ? std::string::npos : colon - equals - 1);
+    std::string argument = colon == std::string::npos ? "" : word.substr(colon + 1);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      bool writes = false;
+      for (std::uint32_t i = 0; i < model.port_count; ++i) writes = writes || name == model.ports[i].device;
+      mistake = writes ? Mistake{fmt::format("nothing is read from `{}`: it is only written to", name), "leave that --device out"}
+                       : Mistake{fmt::format("the model has no `external {}` that it reads from", name),
+                                 choices(name, names, "devices", "it reads from none")};
+      return false;
+    }
+    if (!seen.insert(name).second) {
+      mistake = {fmt::format("`--device {}=..` is given twice", name), "one device stands behind one name"};
+      return false;
+    }
+    if (kind != "file") {
+      std::vector<std::string> later = {"script", "simulated", "mouse", "haply"};
+      bool planned = std::find(later.begin(), later.end(), kind) != later.end();
+      std::vector<std::string> kinds = {"file"};
+      auto near = nearest(kind, kinds);
+      mistake = {planned ? fmt::format("devices of kind `{}` are not built yet", kind) : fmt::format("there is no kind of device `{}`", kind),
+                 fmt::format("{}kinds: file (a recorded hand: {}=file:hand.csv); not built yet: {}",
+                             near ? fmt::format("did you mean `{}`? ", *near) : "", name, fmt::join(later, ", "))};
+      return false;
+    }
+    if (argument.empty()) {
+      mistake = {fmt::format("`--device {}` names no file", word), fmt::format("such as --device {}=file:hand.csv", name)};
+      return false;
+    }
+    std::string failure;
+    auto signal = trace::Signal::read(argument, failure);
+    if (!signal) {
+      mistake = {failure, "the first column is the time, the others are values"};
+      return false;
+    }
+    devices.signals.push_back(std::move(*signal));
+    std::vector<const tactus_channel*> channels;
+    for (std::uint32_t i = 0; i < model.port_count; ++i) {
+      const tactus_port& port = model.ports[i];
+      if (port.is_input && name == port.device && fed.insert(port.channel).second)
+        channels.push_back(&model.input_channels[port.channel]);
+    }
+    std::vector<std::size_t> columns;
+    if (!match_columns(devices.signals.back(), argument, channels, columns, notes, mistake)) return false;
+    std::size_t next = 0;
+    for (const tactus_channel* channel : channels) {
+      for (std::uint32_t k = 0; k < scalars(*channel); ++k)
+        devices.feeds.push_back({channel->at + k, &devices.signals.back(), columns[next++]});
+    }
+  }
+  for (std::uint32_t i = 0; i < model.port_count; ++i) {
+    const tactus_port& port = model.ports[i];
+    if (!port.is_input || !fed.insert(port.channel).second) continue;
+    notes.push_back(fmt::format("nothing feeds `{}`, which is read from `{}`: it stays zero; feed it with --device {}=file:hand.csv",
+                                model.input_channels[port.channel].name, port.device, port.device));
+  }
+  return true;
+}
+
+}  // namespace driver

@@ -1,0 +1,45 @@
+// --set, --solver and --device: words of the command line -> what a run needs, checked against the model.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "abi/model.h"
+#include "compiler/compile.h"
+#include "runtime/sim/run.h"
+#include "runtime/trace/signal.h"
+
+namespace driver {
+
+// A mistake in a command line, and how to mend it.
+struct Mistake {
+  std::string text;
+  std::string hint;
+};
+
+// "k=9" -> {"k", 9}. Only plain, finite numbers are read.
+[[nodiscard]] std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set, Mistake& mistake);
+
+// The values of parameters among the overrides. Each name is a parameter or a constant of the model (which the compiler has
+// replaced), else a mistake. Notes say when a value lies outside its range.
+[[nodiscard]] std::optional<std::vector<sim::ParameterValue>> parameter_values(const tactus_model& model,
+                                                                               std::span<const compiler::Override> overrides,
+                                                                               std::vector<std::string>& notes,
+                                                                               Mistake& mistake);
+
+[[nodiscard]] std::optional<tactus_solver> read_solver(const std::string& name, Mistake& mistake);
+
+// Signals and what they feed; the feeds point into the signals.
+struct Devices {
+  std::deque<trace::Signal> signals;
+  std::vector<sim::Feed> feeds;
+};
+
+// "GUI=file:hand.csv" for each. Notes name the inputs that nothing feeds, and how to feed them.
+[[nodiscard]] bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
+                                   std::vector<std::string>& notes, Mistake& mistake);
+
+}  // namespace driver

@@ -1,0 +1,312 @@
+#include "export/export_c.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <vector>
+
+#include "abi/model.h"
+#include "compiler/emit_c/emit_c.h"
+#include "compiler/ir/layout.h"
+#include "export/amalgamate.h"
+#include "export/texts.h"
+#include "runtime/trace/csv_writer.h"
+
+namespace exporting {
+
+namespace {
+
+// One scalar of the outputs section in the CSV.
+struct Column {
+  std::string label;
+  std::uint32_t at = 0;
+};
+
+// As driver/channels.h has it: all channels but constants and derivatives; when there are none, all but derivatives.
+std::vector<Column> default_columns(const ir::Program& program) {
+  std::vector<Column> columns;
+  for (const std::uint32_t excluded : {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE},
+                                       std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+    if (!columns.empty()) break;
+    for (const ir::Channel& c : program.channels) {
+      if (c.flags & excluded) continue;
+      for (std::uint32_t k = 0; k < c.rows * c.columns; ++k) {
+        std::string label = c.name;
+        if (c.rows * c.columns > 1 && c.columns == 1) label = fmt::format("{}[{}]", c.name, k + 1);
+        if (c.columns > 1) label = fmt::format("{}[{}][{}]", c.name, k / c.columns + 1, k % c.columns + 1);
+        columns.push_back({std::move(label), c.at + k});
+      }
+    }
+  }
+  return columns;
+}
+
+// The solver that a run takes without options, as runtime/sim/plan.h has it.
+int default_solver(const ir::Program& program) {
+  const bool has_step = program.step_size != 0;
+  int solver = program.solver >= 0 ? program.solver : has_step ? TACTUS_RK4 : TACTUS_TSIT5;
+  if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
+  if (solver == TACTUS_BS3_FIXED && !has_step) solver = TACTUS_BS3;
+  return solver;
+}
+
+// The kernel's loop of that solver inlined around the model, as kernel/specialise.c does for the JIT.
+std::string specialised_loop(const ir::Program& program, const std::string& name, emit_c::Entries& entries) {
+  struct Method {
+    int solver;
+    const char* constant;
+    const char* tableau;
+  };
+  static constexpr Method methods[] = {{TACTUS_EULER, "TACTUS_EULER", "tk_euler"},
+                                       {TACTUS_RK4, "TACTUS_RK4", "tk_rk4"},
+                                       {TACTUS_BS3_FIXED, "TACTUS_BS3_FIXED", "tk_bs3_fixed"},
+                                       {TACTUS_BS3, "TACTUS_BS3", "tk_bs3"},
+                                       {TACTUS_TSIT5, "TACTUS_TSIT5", "tk_tsit5"},
+                                       {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
+  const int solver = default_solver(program);
+  const auto* method = std::ranges::find(methods, solver, &Method::solver);
+  if (solver < TACTUS_BS3) {
+    entries.fixed_steps = name + "_fixed_steps";
+    return fmt::format(R"(
+extern const tactus_model {0}_model;
+/* The model's own solver as a loop around the model; every other one as it is in the kernel. The bits are the same. */
+static int {0}_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {{
+  (void)model;
+  if (solver != {1}) return tk_fixed_steps(&{0}_model, instance, solver, h, count);
+  return tk_fixed_run(&{0}_model, instance, &{2}, h, count, 1);
+}}
+
+)",
+                       name, method->constant, method->tableau);
+  }
+  entries.adaptive_step = name + "_adaptive_step";
+  return fmt::format(R"(
+extern const tactus_model {0}_model;
+/* The model's own solver as a loop around the model; every other one as it is in the kernel. The bits are the same. */
+static int {0}_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
+                             double tolerance) {{
+  (void)model;
+  if (solver != {1}) return tk_adaptive_step(&{0}_model, instance, solver, t_end, h_max, tolerance);
+  return tk_adaptive_run(&{0}_model, instance, &{2}, t_end, h_max, tolerance, 1);
+}}
+
+)",
+                     name, method->constant, method->tableau);
+}
+
+// What main needs to know; see text/run_main.c.
+std::string run_constants(const ir::Program& program, const std::string& name) {
+  const std::vector<Column> columns = default_columns(program);
+  std::string text;
+  auto out = std::back_inserter(text);
+  fmt::format_to(out, "#define RUN_MODEL {}_model\n", name);
+  fmt::format_to(out, "#define RUN_DOUBLES {}\n", ir::layout_of(program).size);
+  fmt::format_to(out, "#define RUN_STATES {}\n", std::max<std::size_t>(1, program.state_names.size()));
+  fmt::format_to(out, "#define RUN_WARM {}\n", std::max<std::uint32_t>(1, program.warm_count));
+  fmt::format_to(out, "#define RUN_COLUMNS {}\n", columns.size());
+  text += "static const uint32_t run_columns[] = {";
+  for (const Column& column : columns) fmt::format_to(out, "{}, ", column.at);
+  text += "0};\n";
+  std::string header = "t";
+  for (const Column& column : columns) header += "," + trace::csv_name(column.label);
+  header += "\n";
+  text += emit_c::char_array("run_header", header);
+  return text;
+}
+
+std::string api(const std::string& name) {
+  return fmt::format(R"(
+/* An instance is {0}_bytes() bytes, aligned to 8; any number of them may run at once. Functions return TACTUS_OK or why not.
+ *
+ *   {0}_reset(i);  {0}_set(i, "k", 4);  {0}_start(i);
+ *   {0}_step(i, 0.001, 1);  y = {0}_get(i, "x"); */
+uint64_t {0}_bytes(void);
+/* Everything as the model's text says, parameters included. */
+int {0}_reset(tactus_instance* instance);
+/* The states at the starting time, from the parameters and inputs as they are. */
+int {0}_start(tactus_instance* instance);
+/* `count` steps of length h with the model's fixed-step solver (rk4 when it has none). */
+int {0}_step(tactus_instance* instance, double h, int64_t count);
+/* To t_end with the model's adaptive solver (tsit5 when it has none). */
+int {0}_advance(tactus_instance* instance, double t_end, double tolerance);
+double {0}_time(const tactus_instance* instance);
+/* A parameter or an input by name, components as "p[1]". 0 when there is none of that name. */
+int {0}_set(tactus_instance* instance, const char* parameter_or_input, double value);
+/* A recorded value by name, components as "p[1]" or "R[1][2]", at the present time. NaN when there is none of that name or it
+ * cannot be computed. */
+double {0}_get(tactus_instance* instance, const char* name);
+)",
+                     name);
+}
+
+std::string api_bodies(const ir::Program& program, const std::string& name) {
+  const int solver = default_solver(program);
+  const int fixed = solver < TACTUS_BS3 ? solver : TACTUS_RK4;
+  const int adaptive = solver >= TACTUS_BS3 ? solver : TACTUS_TSIT5;
+  return fmt::format(R"(
+/* Whether `text` is the channel's name with an index behind it or without; then *component is which of its scalars. */
+static int {0}_names(const char* text, const tactus_channel* channel, uint32_t* component) {{
+  const char* name = channel->name;
+  uint32_t index[2] = {{0, 0}};
+  int indices = 0;
+  while (*name && *name == *text) {{
+    name++;
+    text++;
+  }}
+  if (*name) return 0;
+  for (; *text == '[' && indices < 2; indices++) {{
+    text++;
+    while (*text >= '0' && *text <= '9' && index[indices] < 100000000u) index[indices] = 10u * index[indices] + (uint32_t)(*text++ - '0');
+    if (*text++ != ']' || index[indices] == 0) return 0;
+  }}
+  if (*text) return 0;
+  *component = 0;
+  if (indices == 0 || channel->rows * channel->columns == 1) return indices == 0 && channel->rows * channel->columns == 1;
+  if (indices != (channel->columns == 1 ? 1 : 2) || index[0] > channel->rows) return 0;
+  if (indices == 2 && index[1] > channel->columns) return 0;
+  *component = indices == 1 ? index[0] - 1 : (index[0] - 1) * channel->columns + index[1] - 1;
+  return 1;
+}}
+
+uint64_t {0}_bytes(void) {{ return tactus_instance_bytes(&{0}_model); }}
+int {0}_reset(tactus_instance* instance) {{ return tk_reset(&{0}_model, instance); }}
+int {0}_start(tactus_instance* instance) {{ return tk_start(&{0}_model, instance); }}
+int {0}_step(tactus_instance* instance, double h, int64_t count) {{
+  return {0}_model.fixed_steps(&{0}_model, instance, {1}, h, count);
+}}
+int {0}_advance(tactus_instance* instance, double t_end, double tolerance) {{
+  while (instance->time < t_end) {{
+    const int status = {0}_model.adaptive_step(&{0}_model, instance, {2}, t_end, t_end - instance->time, tolerance);
+    if (status != TACTUS_OK) return status;
+  }}
+  return TACTUS_OK;
+}}
+double {0}_time(const tactus_instance* instance) {{ return instance->time; }}
+int {0}_set(tactus_instance* instance, const char* name, double value) {{
+  uint32_t component;
+  instance->first_stage_valid = 0;
+  for (uint32_t k = 0; k < {0}_model.parameter_count; k++) {{
+    const tactus_channel one = {{{0}_model.parameters[k].name, "", 0, 1, 1, 0}};
+    if (!{0}_names(name, &one, &component)) continue;
+    tactus_data(instance)[{0}_model.layout.parameters + k] = value;
+    {0}_model.prepare(&{0}_model, instance);
+    return 1;
+  }}
+  for (uint32_t k = 0; k < {0}_model.input_channel_count; k++) {{
+    const tactus_channel* channel = &{0}_model.input_channels[k];
+    if (!{0}_names(name, channel, &component)) continue;
+    tactus_data(instance)[{0}_model.layout.inputs + channel->at + component] = value;
+    return 1;
+  }}
+  return 0;
+}}
+double {0}_get(tactus_instance* instance, const char* name) {{
+  const double* const states = tactus_data(instance) + {0}_model.layout.states;
+  uint32_t component;
+  for (uint32_t k = 0; k < {0}_model.channel_count; k++) {{
+    const tactus_channel* channel = &{0}_model.channels[k];
+    if (!{0}_names(name, channel, &component)) continue;
+    if ({0}_model.outputs(&{0}_model, instance, instance->time, states) != TACTUS_OK) break;
+    return tactus_data(instance)[{0}_model.layout.outputs + channel->at + component];
+  }}
+  return tk_from_bits(0x7ff8000000000000u);
+}}
+)",
+                     name, fixed, adaptive);
+}
+
+std::string makefile(const std::string& name) {
+  return fmt::format(R"(# -ffp-contract=off keeps a * b + c two roundings, so that the results have the bits that tactus computes.
+CC ?= cc
+CFLAGS ?= -O2 -Wall -Wextra -Wpedantic
+
+{0}: {0}.c {0}.h
+	$(CC) -std=c11 -ffp-contract=off -fno-math-errno $(CFLAGS) -o $@ {0}.c
+
+clean:
+	rm -f {0}
+
+.PHONY: clean
+)",
+                     name);
+}
+
+bool write_file(const std::filesystem::path& path, const std::string& text, std::string& failure) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  file.close();
+  if (!file.fail()) return true;
+  failure = fmt::format("cannot write `{}`: {}", path.string(), std::strerror(errno));
+  return false;
+}
+
+// Letters, digits and underscores, not beginning with a digit.
+std::string identifier(std::string_view text) {
+  std::string result;
+  for (char c : text) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    result += plain ? c : '_';
+  }
+  if (result.empty() || (result[0] >= '0' && result[0] <= '9')) result.insert(0, "model_");
+  return result;
+}
+
+}  // namespace
+
+std::string c_source(const ir::Program& program, const std::string& name) {
+  Amalgamation amalgamation(texts());
+  std::string text = fmt::format(
+      "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves out.\n"
+      " * A program with several exported models compiles all but one with -DTACTUS_NO_KERNEL -DTACTUS_NO_MAIN. */\n"
+      "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" /* inline functions that this model does not need */\n"
+      "#endif\n\n",
+      name);
+  // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
+  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h"}) text += amalgamation.take(path);
+  text += "\n#ifndef TACTUS_NO_KERNEL\n";
+  for (const auto& [path, content] : texts()) {
+    if (path.starts_with("kernel/") && path.ends_with(".c")) text += amalgamation.take(path);
+  }
+  text += "#endif\n";
+  text += fmt::format("\n/* ---- the model ---- */\n\n");
+  emit_c::Entries entries;
+  text += specialised_loop(program, name, entries);
+  text += emit_c::emit_model(program, name, entries);
+  text += api(name);
+  text += api_bodies(program, name);
+  text += "\n#ifndef TACTUS_NO_MAIN\n";
+  text += run_constants(program, name);
+  text += amalgamation.take("export/text/run_main.c");
+  text += "#endif\n";
+  return text;
+}
+
+std::string c_header(const ir::Program&, const std::string& name) {
+  Amalgamation amalgamation(texts());
+  std::string guard = name;
+  std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return fmt::format("/* {0}: a model compiled by tactus. */\n#ifndef {1}_H\n#define {1}_H\n\n", name, guard) +
+         amalgamation.take("abi/model.h") +
+         fmt::format("\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\nextern const tactus_model {0}_model;\n{1}\n", name, api(name)) +
+         "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
+}
+
+bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options, std::string& failure) {
+  const std::string name = identifier(options.name.empty() ? program.name : options.name);
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  if (error) {
+    failure = fmt::format("cannot create `{}`: {}", directory.string(), error.message());
+    return false;
+  }
+  return write_file(directory / (name + ".c"), c_source(program, name), failure) &&
+         write_file(directory / (name + ".h"), c_header(program, name), failure) &&
+         write_file(directory / "Makefile", makefile(name), failure);
+}
+
+}  // namespace exporting

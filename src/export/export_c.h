@@ -1,0 +1,26 @@
+// ir::Program -> a folder with one .c, one .h and a Makefile that build anywhere there is a C11 compiler: kernel, model and
+// a `main` that writes the CSV that `tactus run` writes. No dependency but libc, and that only for main; static memory.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "compiler/ir/ir.h"
+
+namespace exporting {
+
+struct ExportOptions {
+  // Base name of the files and prefix of the C names; "" takes the model's name, made an identifier.
+  std::string name;
+};
+
+// Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when a file cannot be
+// written.
+[[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
+                           std::string& failure);
+
+// The texts of the two files, for tests.
+[[nodiscard]] std::string c_source(const ir::Program& program, const std::string& name);
+[[nodiscard]] std::string c_header(const ir::Program& program, const std::string& name);
+
+}  // namespace exporting

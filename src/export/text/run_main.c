@@ -1,0 +1,338 @@
+/* The program around an exported model: what `tactus run --out -` does without devices, its inputs being zero. The rows are
+ * the same, bit for bit: the plan is that of runtime/sim/plan.cpp, the loop that of runtime/sim/run.cpp.
+ *
+ * Before this text stand the kernel, the model, and: RUN_MODEL (its table), RUN_DOUBLES (layout.size), RUN_STATES and RUN_WARM
+ * (counts, at least 1), run_header (the first line), run_columns (places in the outputs section), RUN_COLUMNS (their number). */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static double run_memory[sizeof(tactus_instance) / sizeof(double) + RUN_DOUBLES];
+static double run_warm[RUN_WARM];
+static double run_x[RUN_STATES];
+static double run_x0[RUN_STATES];
+static double run_f0[RUN_STATES];
+static double run_f1[RUN_STATES];
+
+typedef struct run_plan {
+  int solver;
+  double start;
+  double end;
+  double step;
+  int64_t full_steps;
+  double last_step;
+  double tolerance;
+  double period;
+  int64_t period_steps;
+} run_plan;
+
+typedef struct run_state {
+  tactus_instance* instance;
+  run_plan plan;
+  int64_t next_row;
+  int has_row;
+  double recorded;
+} run_state;
+
+static const double run_grid_slack = 1e-9;
+
+static int run_usage(const char* what) {
+  fprintf(stderr, "%s: %s\n", RUN_MODEL.name, what);
+  fprintf(stderr, "usage: [--until T] [--step H] [--every T] [--solver euler|rk4|bs3|tsit5|dop853] [--tolerance E] [--set NAME=VALUE]..\n");
+  return 2;
+}
+
+/* Whether `ratio` is a whole number, at least 1; then *count is it. */
+static int run_whole(double ratio, int64_t* count) {
+  double nearest = tk_floor(ratio);
+  if (ratio - nearest >= 0.5) nearest += 1.0;
+  if (!(nearest >= 1.0) || nearest > 9e15 || tk_abs(ratio - nearest) > run_grid_slack * nearest) return 0;
+  *count = (int64_t)nearest;
+  return 1;
+}
+
+/* NaN in the arguments: not given. 0, or the exit code. */
+static int run_make_plan(run_plan* plan, double until, double step, double every, int solver, double tolerance) {
+  const double nothing = 1e300 * 1e300;
+  plan->start = RUN_MODEL.starting_time;
+  if (until == until) {
+    plan->end = until;
+    if (!(until >= plan->start) || until >= nothing) return run_usage("the run cannot end before it starts");
+  } else if (RUN_MODEL.ending_time > RUN_MODEL.starting_time) {
+    plan->end = RUN_MODEL.ending_time;
+  } else {
+    plan->end = plan->start + 10.0;
+  }
+  const double span = plan->end - plan->start;
+
+  int has_step = step == step;
+  if (!has_step && RUN_MODEL.step_size != 0.0) {
+    step = RUN_MODEL.step_size;
+    has_step = 1;
+  }
+  int has_tolerance = tolerance == tolerance;
+  if (!has_tolerance && RUN_MODEL.tolerance != 0.0) {
+    tolerance = RUN_MODEL.tolerance;
+    has_tolerance = 1;
+  }
+  if (has_step && !(step > 0.0 && step < nothing)) return run_usage("the step must be positive");
+  if (has_tolerance && !(tolerance > 0.0 && tolerance < nothing)) return run_usage("the tolerance must be positive");
+  if (solver < 0) solver = RUN_MODEL.solver;
+  if (solver < 0) solver = has_step ? TACTUS_RK4 : TACTUS_TSIT5;
+  if (solver == TACTUS_BS3 && has_step && !has_tolerance) solver = TACTUS_BS3_FIXED;
+  if (solver == TACTUS_BS3_FIXED && !has_step) solver = TACTUS_BS3;
+  plan->solver = solver;
+
+  const int adaptive = solver >= TACTUS_BS3;
+  if (adaptive) {
+    plan->tolerance = has_tolerance ? tolerance : 1e-6;
+    plan->step = has_step ? step : span > 0.0 ? span : 1.0;
+  } else {
+    if (!has_step) return run_usage("this solver takes fixed steps: give --step");
+    plan->step = step;
+    const double ratio = span / step;
+    if (ratio > 9e15 || plan->start + step == plan->start || (span > 0.0 && plan->end - step == plan->end)) {
+      return run_usage("the step is lost in rounding");
+    }
+    if (!run_whole(ratio, &plan->full_steps)) {
+      plan->full_steps = (int64_t)tk_floor(ratio);
+      plan->last_step = plan->end - (plan->start + (double)plan->full_steps * step);
+    }
+  }
+
+  const int has_every = every == every;
+  if (!has_every) every = RUN_MODEL.record_period;
+  if (has_every || every != 0.0) {
+    if (!(every > 0.0 && every < nothing)) return run_usage("the record period must be positive");
+    plan->period = every;
+    if (!adaptive) run_whole(every / plan->step, &plan->period_steps);
+  } else if (adaptive) {
+    plan->period = span > 0.0 ? span / 1000.0 : 1.0;
+  } else {
+    plan->period_steps = (int64_t)tk_ceil(span / plan->step / 1000.0 * (1.0 - run_grid_slack));
+    if (plan->period_steps < 1) plan->period_steps = 1;
+    plan->period = (double)plan->period_steps * plan->step;
+  }
+  return 0;
+}
+
+static double* run_states(run_state* run) { return tactus_data(run->instance) + RUN_MODEL.layout.states; }
+static double run_row_time(const run_state* run, int64_t index) { return run->plan.start + (double)index * run->plan.period; }
+
+static void run_keep_warm(run_state* run) {
+  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++) run_warm[i] = tactus_data(run->instance)[RUN_MODEL.layout.warm + i];
+}
+static void run_restore_warm(run_state* run) {
+  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++) tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
+}
+
+static void run_print(double value) {
+  if (value != value) {
+    fputs("nan", stdout);
+  } else {
+    printf("%.17g", value);
+  }
+}
+
+/* Recording leaves no trace in what the motion depends on. */
+static int run_record(run_state* run, double t, const double* x) {
+  run_keep_warm(run);
+  const int status = RUN_MODEL.outputs(&RUN_MODEL, run->instance, t, x);
+  run_restore_warm(run);
+  if (status != TACTUS_OK) return status;
+  run->has_row = 1;
+  run->recorded = t;
+  run_print(t);
+  for (int k = 0; k < RUN_COLUMNS; k++) {
+    putchar(',');
+    run_print(tactus_data(run->instance)[RUN_MODEL.layout.outputs + run_columns[k]]);
+  }
+  putchar('\n');
+  return TACTUS_OK;
+}
+
+static int run_derivative(run_state* run, double t, double* f) {
+  run_keep_warm(run);
+  const int status = RUN_MODEL.derivative(&RUN_MODEL, run->instance, t, run_states(run), f);
+  run_restore_warm(run);
+  return status;
+}
+
+static int run_advance_to(run_state* run, int64_t step) {
+  if (run->instance->steps >= step) return TACTUS_OK;
+  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, step - run->instance->steps);
+}
+
+/* The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. */
+static double run_hermite(double s, double h, double x0, double x1, double f0, double f1) {
+  const double r = 1.0 - s;
+  return r * x0 + s * x1 + s * (s - 1.0) * ((1.0 - 2.0 * s) * (x1 - x0) + (s - 1.0) * h * f0 + s * h * f1);
+}
+
+/* One step of length h and the rows strictly inside it. */
+static int run_step_with_rows(run_state* run, double h) {
+  const double from = run->instance->time;
+  const double inside = from + h * (1.0 - run_grid_slack);
+  const int rows = run_row_time(run, run->next_row) < inside;
+  int status;
+  if (rows) {
+    for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) run_x0[i] = run_states(run)[i];
+    status = run_derivative(run, from, run_f0);
+    if (status != TACTUS_OK) return status;
+  }
+  status = RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, h, 1);
+  if (status != TACTUS_OK || !rows) return status;
+  status = run_derivative(run, run->instance->time, run_f1);
+  if (status != TACTUS_OK) return status;
+  for (double t = run_row_time(run, run->next_row); t < inside; t = run_row_time(run, ++run->next_row)) {
+    const double s = (t - from) / h;
+    for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
+      run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
+    }
+    status = run_record(run, t, run_x);
+    if (status != TACTUS_OK) return status;
+  }
+  return TACTUS_OK;
+}
+
+static int run_fixed(run_state* run) {
+  const run_plan* plan = &run->plan;
+  int status = TACTUS_OK;
+  if (plan->period_steps > 0) {
+    while (run->instance->steps < plan->full_steps) {
+      const int64_t row = run->next_row * plan->period_steps;
+      status = run_advance_to(run, row < plan->full_steps ? row : plan->full_steps);
+      if (status != TACTUS_OK) return status;
+      if (run->instance->steps == row) {
+        status = run_record(run, run->instance->time, run_states(run));
+        if (status != TACTUS_OK) return status;
+        run->next_row++;
+      }
+    }
+  }
+  while (run->instance->steps < plan->full_steps) {
+    const double steps = (run_row_time(run, run->next_row) - plan->start) / plan->step;
+    const double full_steps = (double)plan->full_steps;
+    status = run_advance_to(run, (int64_t)(steps + run_grid_slack < full_steps ? steps + run_grid_slack : full_steps));
+    if (status != TACTUS_OK) return status;
+    if (tk_abs(steps - (double)run->instance->steps) <= run_grid_slack) {
+      status = run_record(run, run->instance->time, run_states(run));
+      run->next_row++;
+    } else if (run->instance->steps < plan->full_steps) {
+      status = run_step_with_rows(run, plan->step);
+    }
+    if (status != TACTUS_OK) return status;
+  }
+  if (plan->last_step > 0.0) {
+    const int64_t steps = run->instance->steps;
+    run->instance->start_time = run->instance->time;
+    run->instance->steps = 0;
+    status = run_step_with_rows(run, plan->last_step);
+    run->instance->steps += steps;
+    if (status == TACTUS_OK) run->instance->time = plan->end;
+  }
+  return status;
+}
+
+static int run_adaptive(run_state* run) {
+  const run_plan* plan = &run->plan;
+  while (run->instance->time < plan->end) {
+    int status = RUN_MODEL.adaptive_step(&RUN_MODEL, run->instance, plan->solver, plan->end, plan->step, plan->tolerance);
+    if (status != TACTUS_OK) return status;
+    for (double t = run_row_time(run, run->next_row); t <= run->instance->time && t < plan->end;
+         t = run_row_time(run, ++run->next_row)) {
+      const double* x = run_states(run);
+      if (t != run->instance->time) {
+        tk_dense(&RUN_MODEL, run->instance, plan->solver, t, run_x);
+        x = run_x;
+      }
+      status = run_record(run, t, x);
+      if (status != TACTUS_OK) return status;
+    }
+  }
+  return TACTUS_OK;
+}
+
+/* The last row, at the end or wherever the motion got to. */
+static int run_last_row(run_state* run) {
+  for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
+    if (!(run_states(run)[i] - run_states(run)[i] == 0.0)) return TACTUS_OK;
+  }
+  const double close = run_grid_slack * (run->plan.solver >= TACTUS_BS3 ? run->plan.period : run->plan.step);
+  if (run->has_row && run->instance->time - run->recorded <= close) return TACTUS_OK;
+  return run_record(run, run->instance->time, run_states(run));
+}
+
+static void run_explain(const run_state* run, int status) {
+  static const char* const words[] = {"", "a value is no longer finite", "no solution was found", "a system is singular",
+                                      "the step became too small"};
+  fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time, words[status]);
+  if (run->instance->failed_block >= 0) {
+    const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];
+    fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);
+  }
+  if (run->instance->failed_index >= 0) fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
+}
+
+static int run_read_number(const char* text, double* value) {
+  char* end;
+  *value = strtod(text, &end);
+  return end != text && *end == '\0' && *value - *value == 0.0;
+}
+
+int main(int count, char** words) {
+  static const char* const names[] = {"--until", "--step", "--every", "--tolerance"};
+  static const char* const solver_names[] = {"euler", "rk4", "", "bs3", "tsit5", "dop853"};
+  const double not_given = tk_from_bits(0x7ff8000000000000u);
+  double given[4] = {not_given, not_given, not_given, not_given};
+  int solver = -1;
+  run_state run = {0};
+  run.instance = (tactus_instance*)(void*)run_memory;
+  int status = tk_reset(&RUN_MODEL, run.instance);
+
+  for (int k = 1; k < count; k += 2) {
+    const char* word = words[k];
+    const char* value = k + 1 < count ? words[k + 1] : 0;
+    int known = 0;
+    if (!value) return run_usage("an option without a value, or help");
+    for (int n = 0; n < 4; n++) {
+      if (strcmp(word, names[n]) != 0) continue;
+      known = 1;
+      if (!run_read_number(value, &given[n])) return run_usage("not a number");
+    }
+    if (strcmp(word, "--solver") == 0) {
+      for (int n = 0; n < 6; n++) {
+        if (n != TACTUS_BS3_FIXED && strcmp(value, solver_names[n]) == 0) {
+          known = 1;
+          solver = n;
+        }
+      }
+      if (!known) return run_usage("no such solver");
+    }
+    if (strcmp(word, "--set") == 0) {
+      const char* equals = strchr(value, '=');
+      for (uint32_t n = 0; equals && n < RUN_MODEL.parameter_count; n++) {
+        const char* name = RUN_MODEL.parameters[n].name;
+        if (strlen(name) != (size_t)(equals - value) || strncmp(name, value, strlen(name)) != 0) continue;
+        known = 1;
+        if (!run_read_number(equals + 1, &tactus_data(run.instance)[RUN_MODEL.layout.parameters + n])) return run_usage("not a number");
+      }
+      if (!known) return run_usage("no such parameter");
+    }
+    if (!known) return run_usage("no such option");
+  }
+  const int mistake = run_make_plan(&run.plan, given[0], given[1], given[2], solver, given[3]);
+  if (mistake) return mistake;
+
+  fputs(run_header, stdout);
+  if (status == TACTUS_OK) status = tk_start(&RUN_MODEL, run.instance);
+  if (status == TACTUS_OK) {
+    status = run_record(&run, run.instance->time, run_states(&run));
+    run.next_row = 1;
+    if (status == TACTUS_OK) status = run.plan.solver >= TACTUS_BS3 ? run_adaptive(&run) : run_fixed(&run);
+    const int last = run_last_row(&run);
+    if (status == TACTUS_OK) status = last;
+  }
+  if (status != TACTUS_OK) run_explain(&run, status);
+  return fflush(stdout) == 0 && status == TACTUS_OK ? 0 : 4;
+}

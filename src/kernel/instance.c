@@ -1,0 +1,68 @@
+/* The life of an Instance before its first step: the places of its sections, its parameters, its start. */
+#include "kernel/kernel.h"
+#include "kernel/sections.h"
+
+void tk_layout(const tactus_model* model, tactus_layout* layout) {
+  uint32_t at = 0;
+  layout->states = at;
+  at += model->state_count;
+  layout->inputs = at;
+  at += model->input_count;
+  layout->input_rates = at;
+  at += model->input_count;
+  layout->parameters = at;
+  at += model->parameter_count;
+  layout->derived = at;
+  at += model->derived_count;
+  layout->outputs = at;
+  at += model->output_count;
+  layout->warm = at;
+  at += model->warm_count;
+  at += model->state_count; /* tk_kept_derivative */
+  layout->snapshot = at;
+  layout->work = at;
+  at += model->work_count;
+  layout->stages = at;
+  at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
+  layout->size = at;
+}
+
+/* Steps are counted from `time` on; nothing of an earlier run is used again. */
+static void tk_restart(tactus_instance* instance) {
+  instance->start_time = instance->time;
+  instance->steps = 0;
+  instance->rejected = 0;
+  instance->next_step = 0.0;
+  instance->last_error = 0.0;
+  instance->dense_from = instance->time;
+  instance->dense_step = 0.0;
+  instance->first_stage_valid = 0;
+  tk_clear_failure(instance);
+}
+
+static int tk_prepare(const tactus_model* model, tactus_instance* instance) {
+  const int status = model->prepare ? model->prepare(model, instance) : TACTUS_OK;
+  return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
+}
+
+int tk_reset(const tactus_model* model, tactus_instance* instance) {
+  double* data = tactus_data(instance);
+  tk_zero(model->layout.size, data);
+  for (uint32_t i = 0; i < model->parameter_count; i++) {
+    data[model->layout.parameters + i] = model->parameters[i].initial;
+  }
+  instance->time = model->starting_time;
+  instance->input_time = model->starting_time;
+  tk_restart(instance);
+  return tk_prepare(model, instance);
+}
+
+int tk_start(const tactus_model* model, tactus_instance* instance) {
+  tk_restart(instance);
+  int status = tk_prepare(model, instance);
+  if (status != TACTUS_OK) return status;
+  status = model->initialize ? model->initialize(model, instance) : TACTUS_OK;
+  if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
+  return index < 0 ? TACTUS_OK : tk_fail(instance, TACTUS_NOT_FINITE, index);
+}

@@ -1,0 +1,60 @@
+/* The kernel's interface: freestanding C11, no allocation, no globals, no library. It travels with every model: native in
+ * the runtime, as bitcode into the JIT, as text into exported C, as wasm32.
+ *
+ * Only abi/model.h and elementary.h are included. Every loop's bits are the same in all four uses: no contraction, one
+ * order of operations. */
+#ifndef TACTUS_KERNEL_H
+#define TACTUS_KERNEL_H
+
+#include "abi/model.h"
+#include "kernel/elementary.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Fills the sections' offsets of a layout from the counts of the model. */
+void tk_layout(const tactus_model* model, tactus_layout* layout);
+
+/* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set by
+ * tk_start, after the caller changed parameters and inputs. */
+int tk_reset(const tactus_model* model, tactus_instance* instance);
+/* prepare, initialize, a check that every state is finite. */
+int tk_start(const tactus_model* model, tactus_instance* instance);
+
+/* Generic forms of the table's entries of the same name. Solver: one of tactus_solver. On failure the Instance stays at
+ * the last good step, with status, failed_index or failed_block; the methods and their rules are in fixed_inline.h and
+ * adaptive_inline.h. h_max <= 0: no limit. */
+int tk_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
+                     double tolerance);
+/* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing but
+ * scratch; with dop853 the first call after a step evaluates the derivative three times. */
+void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
+
+/* What the inlined adaptive step leaves to functions, being rare; adaptive.c. */
+struct tk_embedded_method;
+/* Makes sure that tk_kept_derivative (sections.h) is the derivative at (time, states). */
+int tk_first_stage(const tactus_model* model, tactus_instance* instance);
+/* A first guess at the step, at most h_max; one more evaluation. */
+double tk_first_step(const tactus_model* model, tactus_instance* instance, const struct tk_embedded_method* pair,
+                     double h_max, double tolerance);
+/* The state that makes the step too small: with the largest scaled error of the last trial, one that is not finite before
+ * all others; without a trial, the one that changes fastest for its size. */
+int32_t tk_worst_state(const tactus_model* model, tactus_instance* instance, int was_tried);
+
+/* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
+ * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */
+int tk_lu_solve(int n, double* a, double* b);
+
+/* Residual r[n] and Jacobian j[n * n] (row-major, dr_i/dz_k) at z, given the captured values. */
+typedef void tk_residual(const double* captured, const double* z, double* r, double* j);
+/* Damped Newton from z; on TACTUS_OK z is the solution, on TACTUS_SINGULAR and TACTUS_DIVERGED some point on the way, not
+ * fit for a warm start. work: n * n + 3 * n doubles. */
+int tk_newton(int n, tk_residual* residual, const double* captured, double* z, double* work);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,130 @@
+#include "runtime/sim/plan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+namespace sim {
+namespace {
+
+struct Named {
+  std::string_view name;
+  tactus_solver solver;
+};
+constexpr std::array<Named, 5> named_solvers = {{{"euler", TACTUS_EULER},
+                                                 {"rk4", TACTUS_RK4},
+                                                 {"bs3", TACTUS_BS3},
+                                                 {"tsit5", TACTUS_TSIT5},
+                                                 {"dop853", TACTUS_DOP853}}};
+constexpr std::array<std::string_view, 5> names = {"euler", "rk4", "bs3", "tsit5", "dop853"};
+
+// Whole numbers and grids count as met within this fraction.
+constexpr double grid_slack = 1e-9;
+
+// The nearest whole number when `ratio` is one to grid_slack.
+std::optional<std::int64_t> whole(double ratio) {
+  double nearest = std::round(ratio);
+  if (nearest < 1 || nearest > 9e15 || std::abs(ratio - nearest) > grid_slack * nearest) return std::nullopt;
+  return static_cast<std::int64_t>(nearest);
+}
+
+bool positive(double value) { return std::isfinite(value) && value > 0; }
+
+}  // namespace
+
+std::span<const std::string_view> solver_names() { return names; }
+
+std::optional<tactus_solver> find_solver(std::string_view name) {
+  for (const Named& entry : named_solvers) {
+    if (entry.name == name) return entry.solver;
+  }
+  return std::nullopt;
+}
+
+std::string_view solver_name(tactus_solver solver) {
+  if (solver == TACTUS_BS3_FIXED) return "bs3";
+  for (const Named& entry : named_solvers) {
+    if (entry.solver == solver) return entry.name;
+  }
+  return "?";
+}
+
+std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure) {
+  auto fail = [&](std::string text) {
+    failure = std::move(text);
+    return std::nullopt;
+  };
+  Plan plan;
+
+  // The span of time.
+  plan.start = model.starting_time;
+  if (settings.until) {
+    plan.end = *settings.until;
+    if (!std::isfinite(plan.end) || plan.end < plan.start)
+      return fail(fmt::format("the run cannot end at t = {}: it starts at t = {}", plan.end, plan.start));
+  } else if (model.ending_time > model.starting_time) {
+    plan.end = model.ending_time;
+  } else {
+    plan.end = plan.start + default_span;
+    plan.notes.push_back(
+        fmt::format("no `ending_time` is given: the run ends at t = {}; say `simulation ending_time = ..` or --until", plan.end));
+  }
+  double span = plan.end - plan.start;
+
+  // The solver and its step.
+  std::optional<double> step = settings.step;
+  if (!step && model.step_size != 0) step = model.step_size;
+  std::optional<double> tolerance = settings.tolerance;
+  if (!tolerance && model.tolerance != 0) tolerance = model.tolerance;
+  if (step && !positive(*step)) return fail(fmt::format("a step of {} is no step: it must be positive", *step));
+  if (tolerance && !positive(*tolerance)) return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
+  if (settings.solver) {
+    plan.solver = *settings.solver;
+  } else if (model.solver >= 0) {
+    plan.solver = static_cast<tactus_solver>(model.solver);
+  } else {
+    plan.solver = step ? TACTUS_RK4 : TACTUS_TSIT5;
+  }
+  if (plan.solver == TACTUS_BS3 && step && !tolerance) plan.solver = TACTUS_BS3_FIXED;
+  if (plan.solver == TACTUS_BS3_FIXED && !step) plan.solver = TACTUS_BS3;
+
+  if (plan.adaptive()) {
+    plan.tolerance = tolerance.value_or(default_tolerance);
+    plan.step = step.value_or(span > 0 ? span : 1);
+  } else {
+    if (!step)
+      return fail(fmt::format("`{}` takes fixed steps and no step is given: say `simulation step_size = ..` or --step 0.001",
+                              solver_name(plan.solver)));
+    plan.step = *step;
+    if (settings.tolerance)
+      plan.notes.push_back(fmt::format("`{}` takes fixed steps: the tolerance is not used; --solver tsit5 uses it",
+                                       solver_name(plan.solver)));
+    double ratio = span / plan.step;
+    if (ratio > 9e15 || plan.start + plan.step == plan.start || (span > 0 && plan.end - plan.step == plan.end))
+      return fail(fmt::format("a step of {} is lost in rounding between t = {} and t = {}", plan.step, plan.start, plan.end));
+    if (auto steps = whole(ratio)) {
+      plan.full_steps = *steps;
+    } else {
+      plan.full_steps = static_cast<std::int64_t>(std::floor(ratio));
+      plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
+    }
+  }
+
+  // The record times.
+  double every = settings.every.value_or(model.record_period);
+  if (settings.every || every != 0) {
+    if (!positive(every)) return fail(fmt::format("a record period of {} makes no rows: it must be positive", every));
+    plan.period = every;
+    if (!plan.adaptive()) plan.period_steps = whole(every / plan.step).value_or(0);
+  } else if (plan.adaptive()) {
+    plan.period = span > 0 ? span / default_rows : 1;
+  } else {
+    plan.period_steps = static_cast<std::int64_t>(std::ceil(span / plan.step / default_rows * (1 - grid_slack)));
+    if (plan.period_steps < 1) plan.period_steps = 1;
+    plan.period = static_cast<double>(plan.period_steps) * plan.step;
+  }
+  return plan;
+}
+
+}  // namespace sim

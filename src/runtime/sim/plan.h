@@ -1,0 +1,64 @@
+// What the person asked for and what the model says -> how a run will go: solver, step, end, record times.
+//
+//   a solver is named       that one; `bs3` with a step size and without a tolerance is the fixed method, else adaptive
+//   else a step size given  rk4 at that step
+//   else                    tsit5, adaptive
+//
+// What is asked for outside comes before what the model's `simulation` section says. An adaptive solver takes the step size
+// as its largest step; its tolerance is 1e-6 when none is given.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi/model.h"
+
+namespace sim {
+
+// Asked for from outside. What is empty is left to the model, then to the defaults.
+struct Settings {
+  std::optional<tactus_solver> solver = {};  // TACTUS_BS3 stands for the name `bs3`
+  std::optional<double> step = {};
+  std::optional<double> tolerance = {};
+  std::optional<double> until = {};
+  std::optional<double> every = {};  // record period
+};
+
+struct Plan {
+  tactus_solver solver = TACTUS_TSIT5;
+  double start = 0;
+  double end = 0;
+  // Fixed: the step. Adaptive: the largest step.
+  double step = 0;
+  // Fixed: `full_steps` steps of `step`, then one of `last_step` unless that is 0. The end is start + full_steps * step when
+  // (end - start) / step is a whole number to 1e-9.
+  std::int64_t full_steps = 0;
+  double last_step = 0;
+  double tolerance = 0;  // adaptive only
+  // Rows at start + k * period and at the end.
+  double period = 0;
+  // Fixed: the period in steps when it is a whole number of them to 1e-9; 0: rows fall between steps.
+  std::int64_t period_steps = 0;
+  std::vector<std::string> notes;
+
+  bool adaptive() const { return solver >= TACTUS_BS3; }
+};
+
+inline constexpr double default_tolerance = 1e-6;
+inline constexpr double default_span = 10;
+inline constexpr int default_rows = 1000;
+
+// Empty, with `failure` set, when the settings make no sense: the text says which and what to do.
+[[nodiscard]] std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure);
+
+// The solvers' names as a person writes them, in the order of tactus_solver without the fixed form of bs3.
+std::span<const std::string_view> solver_names();
+std::optional<tactus_solver> find_solver(std::string_view name);
+// "rk4", "bs3" (for both of its forms).
+std::string_view solver_name(tactus_solver solver);
+
+}  // namespace sim

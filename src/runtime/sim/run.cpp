@@ -1,0 +1,313 @@
+#include "runtime/sim/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+
+#include "base/check.h"
+#include "kernel/kernel.h"
+#include "runtime/sim/evaluate.h"
+#include "runtime/sim/instance.h"
+
+namespace sim {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr double slice_seconds = 0.02;          // what a chunk aims at
+constexpr double progress_seconds = 0.05;
+constexpr double grid_slack = 1e-9;             // a row this close to a step's end, in steps, is on it
+
+// The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. Hairer, Norsett, Wanner: Solving ODEs I, II.6, (6.7).
+double hermite(double s, double h, double x0, double x1, double f0, double f1) {
+  double r = 1 - s;
+  return r * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
+}
+
+class Run {
+ public:
+  Run(const Request& request, Observer* observer)
+      : request_(request),
+        plan_(request.plan),
+        observer_(observer),
+        model_(request.table()),
+        instance_(*model_),
+        inputs_(request.feeds),
+        warm_(model_->warm_count),
+        x_(model_->state_count) {}
+
+  Outcome execute() {
+    if (start()) {
+      if (plan_.adaptive()) {
+        adaptive();
+      } else {
+        fixed();
+      }
+    }
+    return finish();
+  }
+
+ private:
+  // A step of the method: false ends the run, with ending_ set.
+  bool start();
+  void fixed();
+  bool advance_to(std::int64_t step);
+  bool last_short_step();
+  bool fixed_step_with_rows(double h);
+  void adaptive();
+
+  bool fail(int status, bool starting = false);
+  bool evaluate(double t, const double* x);
+  bool record(double t, const double* x);
+  bool go_on();
+  Outcome finish();
+
+  void refresh_table() { model_ = request_.table(); }
+  double* states() { return instance_.section(model_->layout.states); }
+  double row_time(std::int64_t index) const { return plan_.start + static_cast<double>(index) * plan_.period; }
+  bool stop_asked() const { return request_.stop && request_.stop->load(std::memory_order_relaxed); }
+
+  const Request& request_;
+  const Plan& plan_;
+  Observer* observer_;
+  const tactus_model* model_;
+  Instance instance_;
+  Inputs inputs_;
+  std::vector<double> warm_;  // warm starts, put aside while recording
+  std::vector<double> x_;     // a state between steps
+  std::vector<double> x0_, f0_, f1_;
+  std::int64_t next_row_ = 0;        // the next row is at row_time(next_row_)
+  double recorded_ = 0;              // time of the last row, if any
+  bool has_row_ = false;
+  std::int64_t slice_steps_ = 1;     // how many steps take about slice_seconds
+  Clock::time_point last_progress_ = Clock::now();
+  Ending ending_ = Ending::done;
+  std::optional<Failure> failure_;
+};
+
+bool Run::fail(int status, bool starting) {
+  ending_ = Ending::failed;
+  failure_ = describe_failure(*model_, *instance_.get(), static_cast<tactus_status>(status), starting);
+  return false;
+}
+
+// Between two chunks: progress, and whether the person wants an end.
+bool Run::go_on() {
+  if (stop_asked()) {
+    ending_ = Ending::interrupted;
+    return false;
+  }
+  if (request_.progress) {
+    auto now = Clock::now();
+    if (std::chrono::duration<double>(now - last_progress_).count() >= progress_seconds) {
+      last_progress_ = now;
+      request_.progress(instance_->time);
+    }
+  }
+  return true;
+}
+
+bool Run::evaluate(double t, const double* x) {
+  int status = evaluate_outputs(*model_, instance_.get(), t, x, warm_);
+  if (status == TACTUS_OK) return true;
+  double time = instance_->time;
+  instance_->time = t;
+  fail(status);
+  instance_->time = time;
+  restore_warm(*model_, instance_.get(), warm_);
+  return false;
+}
+
+bool Run::record(double t, const double* x) {
+  if (!evaluate(t, x)) return false;
+  has_row_ = true;
+  recorded_ = t;
+  if (observer_->row(t, {instance_.section(model_->layout.outputs), model_->output_count})) return true;
+  ending_ = Ending::not_kept;
+  return false;
+}
+
+bool Run::start() {
+  if (int status = tk_reset(model_, instance_.get())) return fail(status, true);
+  for (const ParameterValue& parameter : request_.parameters)
+    instance_.section(model_->layout.parameters)[parameter.index] = parameter.value;
+  inputs_.set(*model_, instance_.get(), plan_.start, plan_.adaptive() ? 0 : plan_.step);
+  if (int status = tk_start(model_, instance_.get())) return fail(status, true);
+  if (observer_) {
+    if (!record(instance_->time, states())) return false;
+    next_row_ = 1;
+  }
+  return true;
+}
+
+// Up to `step` full steps in all, in chunks.
+bool Run::advance_to(std::int64_t step) {
+  while (instance_->steps < step) {
+    if (!go_on()) return false;
+    refresh_table();
+    std::int64_t left = step - instance_->steps;
+    std::int64_t count = std::min(left, slice_steps_);
+    auto before = Clock::now();
+    int status = TACTUS_OK;
+    if (inputs_.empty()) {
+      status = model_->fixed_steps(model_, instance_.get(), plan_.solver, plan_.step, count);
+    } else {
+      for (std::int64_t i = 0; i < count && status == TACTUS_OK; ++i) {
+        inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
+        status = model_->fixed_steps(model_, instance_.get(), plan_.solver, plan_.step, 1);
+      }
+      // The inputs of the next step, for a row that is recorded here.
+      if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
+    }
+    if (status != TACTUS_OK) return fail(status);
+    if (count == slice_steps_) {
+      double seconds = std::chrono::duration<double>(Clock::now() - before).count();
+      double factor = std::clamp(slice_seconds / std::max(seconds, 1e-9), 0.125, 8.0);
+      slice_steps_ = std::max<std::int64_t>(1, static_cast<std::int64_t>(static_cast<double>(slice_steps_) * factor));
+    }
+  }
+  return true;
+}
+
+void Run::fixed() {
+  // Rows on steps.
+  if (observer_ && plan_.period_steps > 0) {
+    while (instance_->steps < plan_.full_steps) {
+      if (!advance_to(std::min(plan_.full_steps, next_row_ * plan_.period_steps))) return;
+      if (instance_->steps == next_row_ * plan_.period_steps) {
+        if (!record(instance_->time, states())) return;
+        ++next_row_;
+      }
+    }
+    if (plan_.last_step > 0) last_short_step();
+    return;
+  }
+  // Rows between steps: the step that holds the next row is taken alone.
+  while (observer_ && instance_->steps < plan_.full_steps) {
+    double steps = (row_time(next_row_) - plan_.start) / plan_.step;
+    auto whole = static_cast<std::int64_t>(std::min(steps + grid_slack, static_cast<double>(plan_.full_steps)));
+    if (!advance_to(whole)) return;
+    if (std::abs(steps - static_cast<double>(instance_->steps)) <= grid_slack) {
+      if (!record(instance_->time, states())) return;
+      ++next_row_;
+    } else if (instance_->steps < plan_.full_steps && !fixed_step_with_rows(plan_.step)) {
+      return;
+    }
+  }
+  if (!advance_to(plan_.full_steps)) return;
+  if (plan_.last_step > 0) last_short_step();
+}
+
+// From the last full step to the end.
+bool Run::last_short_step() {
+  // The kernel's time is start_time + steps * h: the short step counts from where it begins.
+  std::int64_t steps = instance_->steps;
+  instance_->start_time = instance_->time;
+  instance_->steps = 0;
+  bool good = go_on() && fixed_step_with_rows(plan_.last_step);
+  instance_->steps += steps;
+  if (good) instance_->time = plan_.end;
+  return good;
+}
+
+// One step of length h and the rows strictly inside it.
+bool Run::fixed_step_with_rows(double h) {
+  refresh_table();
+  inputs_.set(*model_, instance_.get(), instance_->time, h);
+  double from = instance_->time;
+  auto inside = [&](double t) { return t < from + h * (1 - grid_slack); };
+  bool rows = observer_ && inside(row_time(next_row_));
+  std::size_t n = model_->state_count;
+  double* warm = instance_.section(model_->layout.warm);
+  auto derivative = [&](double t, std::vector<double>& f) {
+    f.resize(n);
+    std::copy_n(warm, warm_.size(), warm_.data());
+    int status = model_->derivative(model_, instance_.get(), t, states(), f.data());
+    if (status == TACTUS_OK) std::copy_n(warm_.data(), warm_.size(), warm);
+    return status;
+  };
+  if (rows) {
+    x0_.assign(states(), states() + n);
+    if (int status = derivative(from, f0_)) return fail(status);
+  }
+  if (int status = model_->fixed_steps(model_, instance_.get(), plan_.solver, h, 1)) return fail(status);
+  if (!rows) return true;
+  if (int status = derivative(instance_->time, f1_)) return fail(status);
+  for (double t = row_time(next_row_); inside(t); t = row_time(++next_row_)) {
+    double s = (t - from) / h;
+    for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
+    if (!record(t, x_.data())) return false;
+  }
+  // The inputs of the next step, for a row that is recorded at this one's end.
+  inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
+  return true;
+}
+
+void Run::adaptive() {
+  // Knots closer than this are taken together.
+  double gap = 1e-12 * std::max(plan_.end - plan_.start, std::abs(plan_.end));
+  double knot = plan_.start;
+  while (instance_->time < plan_.end) {
+    if (!go_on()) return;
+    refresh_table();
+    if (!inputs_.empty() && instance_->time >= knot) {
+      knot = std::min(inputs_.next_knot(instance_->time + gap), plan_.end);
+      if (plan_.end - knot < gap) knot = plan_.end;
+      inputs_.set(*model_, instance_.get(), instance_->time, knot - instance_->time);
+      instance_->first_stage_valid = 0;  // a rate that the model reads may have jumped
+    }
+    double end = inputs_.empty() ? plan_.end : knot;
+    int status = model_->adaptive_step(model_, instance_.get(), plan_.solver, end, plan_.step, plan_.tolerance);
+    if (status != TACTUS_OK) {
+      fail(status);
+      return;
+    }
+    if (!observer_) continue;
+    for (double t = row_time(next_row_); t <= instance_->time && t < plan_.end; t = row_time(++next_row_)) {
+      if (t == instance_->time) {
+        if (!record(t, states())) return;
+        continue;
+      }
+      tk_dense(model_, instance_.get(), plan_.solver, t, x_.data());
+      if (!record(t, x_.data())) return;
+    }
+  }
+}
+
+// The last row, at the end or wherever the motion got to, and the values there.
+Outcome Run::finish() {
+  Outcome outcome;
+  outcome.time = instance_->time;
+  outcome.steps = instance_->steps;
+  outcome.rejected = instance_->rejected;
+  bool finite = std::all_of(states(), states() + model_->state_count, [](double x) { return std::isfinite(x); });
+  bool started = !(failure_ && failure_->time <= plan_.start && outcome.steps == 0);
+  if (started && finite) {
+    // A failure that happens here is told only when there was none before.
+    auto ending = ending_;
+    auto failure = failure_;
+    double close = grid_slack * (plan_.adaptive() ? plan_.period : plan_.step);
+    bool due = observer_ && ending != Ending::not_kept && !(has_row_ && outcome.time - recorded_ <= close);
+    bool good = due ? record(outcome.time, states()) : evaluate(outcome.time, states());
+    if (good) {
+      const double* outputs = instance_.section(model_->layout.outputs);
+      outcome.outputs.assign(outputs, outputs + model_->output_count);
+    }
+    if (ending != Ending::done) {
+      ending_ = ending;
+      failure_ = failure;
+    }
+  }
+  outcome.ending = ending_;
+  outcome.failure = failure_;
+  return outcome;
+}
+
+}  // namespace
+
+Outcome run(const Request& request, Observer* observer) {
+  TACTUS_CHECK(request.table);
+  return Run(request, observer).execute();
+}
+
+}  // namespace sim

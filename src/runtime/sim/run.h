@@ -1,0 +1,68 @@
+// The batch loop around the kernel: a model's table, what was asked for, and an observer in; rows to the observer and an
+// Outcome out.
+//
+//   tk_reset, parameters, inputs, tk_start
+//   fixed:     chunks of table->fixed_steps up to the next row, each at most about 50 ms of work
+//   adaptive:  table->adaptive_step, never across a knot of an input's signal
+//   rows       at start + k * period and at the end: the grid's own states where a row falls on a step, else by cubic Hermite
+//              interpolation (fixed) or the method's dense output (adaptive)
+//
+// Recording never changes the motion: whatever is recorded, the states go through the same bits. Memory is constant, whatever
+// the number of steps.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "abi/model.h"
+#include "runtime/sim/failure.h"
+#include "runtime/sim/inputs.h"
+#include "runtime/sim/plan.h"
+
+namespace sim {
+
+// Gets the rows as they are made, on the thread of `run`.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // The whole outputs section at t. False ends the run: the row could not be kept.
+  virtual bool row(double t, std::span<const double> outputs) = 0;
+};
+
+struct ParameterValue {
+  std::uint32_t index = 0;
+  double value = 0;
+};
+
+struct Request {
+  // The table to use from now on: asked before every chunk, so that a better compiled one may take over. All of them have the
+  // same metadata and layout.
+  std::function<const tactus_model*()> table;
+  Plan plan;
+  std::vector<ParameterValue> parameters;
+  std::vector<Feed> feeds;                   // an input without one reads zero
+  const std::atomic<bool>* stop = nullptr;   // true: end after this chunk, as `interrupted`
+  // Told the time between two chunks, at most about 50 ms apart unless a single step takes longer. May be empty.
+  std::function<void(double)> progress;
+};
+
+enum class Ending { done, interrupted, failed, not_kept };
+
+struct Outcome {
+  Ending ending = Ending::done;
+  double time = 0;             // of the last good state
+  std::int64_t steps = 0;
+  std::int64_t rejected = 0;   // adaptive
+  std::optional<Failure> failure;
+  std::vector<double> outputs;  // at `time`; empty when they could not be computed
+};
+
+// `observer` may be null: then nothing is recorded, and outputs are computed only at the end.
+[[nodiscard]] Outcome run(const Request& request, Observer* observer);
+
+}  // namespace sim

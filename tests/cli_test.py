@@ -1,0 +1,564 @@
+"""The command line, as a person or a script meets it: every option, exit codes, JSON, bad input, streams and signals.
+
+    python3 tests/cli_test.py build/bin/tactus [TEST..]
+"""
+import json
+import math
+import os
+import pathlib
+import pty
+import re
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+TACTUS = ""
+
+DECAY = """\
+simulation ending_time = 2 step_size = 0.01
+parameter k = 1 in 0..10;
+boundary x with x(0) = 1;
+system
+  x' = -k * x;
+  y = 2 * x;
+"""
+OSCILLATOR = """\
+simulation ending_time = 1 step_size = 0.001
+parameter w = 2;
+constant scale = 3;
+boundary p with p(0) = (1, 2), p'(0) = (0, 0);
+system
+  p'' = -w^2 * p;
+  q = scale * p[1];
+"""
+HAND = """\
+simulation ending_time = 2 step_size = 0.01
+external hand reads u
+boundary x with x(0) = 0;
+system
+  x' = u[1] + u[2];
+  u_norm = norm(u);
+  v : 2;
+"""
+# z^2 = 1 - x has no solution once x = t passes 1.
+DIVERGES = """\
+simulation ending_time = 2 step_size = 0.01 record_period = 0.1
+boundary x with x(0) = 0; z with z(0) ~ 1;
+system
+  x' = 1;
+  z^2 + sin(z) / 1000 = 1 - x;
+"""
+EXPLODES = """\
+simulation ending_time = 2 step_size = 0.01 record_period = 0.1
+boundary x with x(0) = 1;
+system
+  x' = x^2;
+"""
+LONG = """\
+simulation ending_time = 1e9 step_size = 0.001 record_period = 1
+boundary x with x(0) = 1, x'(0) = 0;
+system
+  x'' = -x;
+"""
+
+
+class CommandLineTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tactus_cli_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, name, text):
+        path = self.folder / name
+        if isinstance(text, bytes):
+            path.write_bytes(text)
+        else:
+            path.write_text(text, encoding="utf-8")
+        return str(path)
+
+    def tactus(self, *words, exit_code=0, stdin=None, timeout=120):
+        """Runs it in its folder, expects the exit code."""
+        done = subprocess.run([TACTUS, *map(str, words)], capture_output=True, text=True, errors="replace", cwd=self.folder,
+                              timeout=timeout, input=stdin, check=False)
+        self.assertEqual(done.returncode, exit_code, f"tactus {words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def json(self, *words, exit_code=0):
+        done = self.tactus(*words, "--json", exit_code=exit_code)
+        return json.loads(done.stdout)  # exactly one object
+
+    def rows(self, name):
+        lines = (self.folder / name).read_text().splitlines()
+        return lines[0].split(","), [[float(cell) for cell in line.split(",")] for line in lines[1:]]
+
+    def usage(self, *words, says):
+        """A mistake in the command line: exit 2, all the words, and JSON when asked."""
+        done = self.tactus(*words, exit_code=2)
+        for word in says:
+            self.assertIn(word, done.stderr)
+        told = self.json(*words, exit_code=2)
+        self.assertEqual(told["status"], "usage")
+        return done
+
+
+class Run(CommandLineTest):
+    def test_json_has_the_promised_shape(self):
+        told = self.json("run", self.write("m.tact", DECAY))
+        for key, kind in [("status", str), ("time", float), ("values", dict), ("events", list), ("events_total", int),
+                          ("notes", list), ("steps", int), ("compile_seconds", float), ("run_seconds", float)]:
+            self.assertIsInstance(told[key], kind, key)
+        self.assertEqual(told["status"], "done")
+        self.assertEqual(told["time"], 2)
+        self.assertEqual(told["steps"], 200)
+        self.assertEqual((told["events"], told["events_total"]), ([], 0))
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-2), delta=1e-9)
+        self.assertAlmostEqual(told["values"]["y"], 2 * math.exp(-2), delta=1e-9)
+
+    def test_vectors_are_arrays(self):
+        values = self.json("run", self.write("m.tact", OSCILLATOR))["values"]
+        self.assertEqual(len(values["p"]), 2)
+        self.assertAlmostEqual(values["p"][1], 2 * math.cos(2), delta=1e-9)
+
+    def test_summary_for_people(self):
+        done = self.tactus("run", self.write("m.tact", OSCILLATOR))
+        self.assertRegex(done.stdout, r"p +\S* *= \(-0\.416\d*, -0\.832\d*\)")
+        self.assertIn("1000 steps of rk4", done.stdout)
+
+    def test_quiet_prints_nothing(self):
+        done = self.tactus("run", self.write("m.tact", OSCILLATOR), "--quiet")
+        self.assertEqual((done.stdout, done.stderr), ("", ""))
+
+    def test_until(self):
+        told = self.json("run", self.write("m.tact", DECAY), "--until", "0.505")
+        self.assertEqual(told["time"], 0.505)
+        self.assertEqual(told["steps"], 51)
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-0.505), delta=1e-9)
+
+    def test_without_an_end_there_is_a_note(self):
+        told = self.json("run", self.write("m.tact", DECAY.replace("ending_time = 2", "")))
+        self.assertEqual(told["time"], 10)
+        self.assertIn("ending_time", " ".join(told["notes"]))
+
+    def test_set_a_parameter(self):
+        told = self.json("run", self.write("m.tact", DECAY), "--set", "k=3")
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-6), delta=1e-8)
+
+    def test_set_a_constant(self):
+        told = self.json("run", self.write("m.tact", OSCILLATOR), "--set", "scale=5", "--set", "w=1")
+        self.assertAlmostEqual(told["values"]["q"], 5 * math.cos(1), delta=1e-9)
+
+    def test_set_mistakes(self):
+        model = self.write("m.tact", OSCILLATOR)
+        self.usage("run", model, "--set", "ww=1", says=["ww", "w"])
+        self.usage("run", model, "--set", "w", says=["--set w"])
+        self.usage("run", model, "--set", "w=abc", says=["abc", "not a number"])
+        self.usage("run", model, "--set", "w=nan", says=["not a number"])
+        self.usage("run", model, "--set", "=1", says=["--set"])
+
+    def test_solvers(self):
+        model = self.write("m.tact", DECAY.replace("step_size = 0.01", ""))
+        exact = math.exp(-2)
+        for solver, options, tolerance in [("euler", ["--step", "0.001"], 1e-3), ("rk4", ["--step", "0.01"], 1e-9),
+                                           ("bs3", ["--step", "0.01"], 1e-6), ("bs3", ["--tolerance", "1e-8"], 1e-6),
+                                           ("tsit5", [], 1e-5), ("dop853", ["--tolerance", "1e-12"], 1e-10)]:
+            told = self.json("run", model, "--solver", solver, *options)
+            self.assertAlmostEqual(told["values"]["x"], exact, delta=tolerance, msg=solver)
+            self.assertEqual(told["solver"], solver)
+        self.assertEqual(self.json("run", model, "--step", "0.01")["solver"], "rk4")
+        self.assertEqual(self.json("run", model)["solver"], "tsit5")
+        self.usage("run", model, "--solver", "rk5", says=["rk5", "rk4"])
+        self.usage("run", model, "--solver", "rk4", says=["--step"])
+
+    def test_bad_numbers(self):
+        model = self.write("m.tact", DECAY)
+        for option in ["--until", "--step", "--tolerance", "--every"]:
+            self.usage("run", model, option, "abc", says=["abc"])
+            self.usage("run", model, option, "-1", says=["-1"])
+        self.usage("run", model, "--step", "0", says=["positive"])
+        self.usage("run", model, "--every", "0", says=["positive"])
+        self.usage("run", model, "--until", "nan", says=["nan"])
+
+    def test_every_and_out(self):
+        self.tactus("run", self.write("m.tact", OSCILLATOR), "--every", "0.25", "--out", "run.csv")
+        header, rows = self.rows("run.csv")
+        self.assertEqual(header, ["t", "p[1]", "p[2]", "q"])
+        self.assertEqual([row[0] for row in rows], [0, 0.25, 0.5, 0.75, 1])
+        for t, p1, p2, q in rows:
+            self.assertAlmostEqual(p1, math.cos(2 * t), delta=1e-9)
+            self.assertAlmostEqual(p2, 2 * p1, delta=1e-12)
+            self.assertAlmostEqual(q, 3 * p1, delta=1e-12)
+
+    def test_rows_off_the_grid(self):
+        self.tactus("run", self.write("m.tact", DECAY), "--every", "0.0333", "--out", "run.csv", "--until", "1")
+        _, rows = self.rows("run.csv")
+        self.assertEqual(len(rows), 32)
+        for k, (t, x, _) in enumerate(rows[:-1]):
+            self.assertAlmostEqual(t, 0.0333 * k, delta=1e-15)
+            self.assertAlmostEqual(x, math.exp(-t), delta=1e-9)
+
+    def test_about_a_thousand_rows_without_every(self):
+        self.tactus("run", self.write("m.tact", OSCILLATOR), "--until", "20", "--out", "run.csv")
+        self.assertEqual(len(self.rows("run.csv")[1]), 1001)
+
+    def test_out_to_standard_output(self):
+        done = self.tactus("run", self.write("m.tact", DECAY), "--every", "1", "--out", "-")
+        self.assertEqual(done.stdout.splitlines()[0], "t,x,y")
+        self.assertEqual(len(done.stdout.splitlines()), 4)
+        self.assertIn("200 steps", done.stderr)
+        self.usage("run", self.write("m.tact", DECAY), "--out", "-", "--json", says=["--json"])
+
+    def test_show(self):
+        model = self.write("m.tact", OSCILLATOR)
+        self.tactus("run", model, "--show", "p[2],p'", "--show", "q", "--out", "run.csv")
+        self.assertEqual(self.rows("run.csv")[0], ["t", "p[2]", "p'[1]", "p'[2]", "q"])
+        told = self.json("run", model, "--show", "p[2],p'")
+        self.assertEqual(list(told["values"]), ["p[2]", "p'"])
+        self.assertAlmostEqual(told["values"]["p'"][0], -2 * math.sin(2), delta=1e-9)
+
+    def test_show_mistakes(self):
+        model = self.write("m.tact", OSCILLATOR.replace("q =", "quantity ="))
+        self.usage("run", model, "--show", "quantiti", says=["quantiti", "did you mean `quantity`"])
+        self.usage("run", model, "--show", "p[3]", says=["p[3]", "p[2]"])
+        self.usage("run", model, "--show", "nothing_like_it", says=["quantity"])
+
+    def test_plots(self):
+        self.tactus("run", self.write("m.tact", OSCILLATOR), "--plot", "run.svg", "--plot", "run.png")
+        self.assertIn("<svg", (self.folder / "run.svg").read_text())
+        self.assertTrue((self.folder / "run.png").read_bytes().startswith(b"\x89PNG"))
+        self.usage("run", self.write("m.tact", OSCILLATOR), "--plot", "run.bmp", says=["bmp"])
+
+    def test_unwritable_output(self):
+        model = self.write("m.tact", DECAY)
+        self.usage("run", model, "--out", "missing/run.csv", says=["missing/run.csv"])
+        done = self.tactus("run", model, "--plot", "missing/run.svg", exit_code=4)
+        self.assertIn("missing/run.svg", done.stderr)
+        if pathlib.Path("/dev/full").exists():
+            done = self.tactus("run", model, "--out", "/dev/full", "--every", "0.001", exit_code=2)
+            self.assertIn("/dev/full", done.stderr)
+
+    def test_several_files_are_one_program(self):
+        head, tail = DECAY.split("system\n")
+        told = self.json("run", self.write("a.tact", head), self.write("b.tact", "system\n" + tail))
+        self.assertEqual(told["status"], "done")
+
+    def test_from_standard_input(self):
+        done = self.tactus("run", "-", "--json", stdin=DECAY)
+        self.assertEqual(json.loads(done.stdout)["steps"], 200)
+
+    def test_warnings_and_notes_do_not_spoil_standard_output(self):
+        done = self.tactus("run", self.write("m.tact", "system x' = -x;"), "--json")
+        told = json.loads(done.stdout)
+        self.assertEqual(told["status"], "done")
+
+
+class Devices(CommandLineTest):
+    MODEL = HAND.replace("  v : 2;\n", "")
+
+    def setUp(self):
+        super().setUp()
+        self.model = self.write("m.tact", self.MODEL)
+
+    def test_a_file_is_a_hand(self):
+        # The sum of both is 3 t for t <= 1, then stays 3: x = 1.5, then 3 more.
+        self.write("hand.csv", "t,u[1],u[2]\n0,0,0\n1,1,2\n")
+        for solver in [[], ["--solver", "tsit5"]]:
+            told = self.json("run", self.model, "--device", "hand=file:hand.csv", *solver)
+            self.assertAlmostEqual(told["values"]["x"], 4.5, delta=1e-9)
+            self.assertEqual(told["values"]["u"], [1, 2])
+            self.assertEqual(told["notes"], [])
+
+    def test_columns_by_name_or_in_order(self):
+        self.write("swapped.csv", "t,u.2,u.1\n0,2,1\n")
+        self.assertEqual(self.json("run", self.model, "--device", "hand=file:swapped.csv")["values"]["u"], [1, 2])
+        self.write("bare.csv", "0,1,2\n")
+        self.assertEqual(self.json("run", self.model, "--device", "hand=file:bare.csv")["values"]["u"], [1, 2])
+        self.write("other.csv", "time;a;b\n0;1;2\n")
+        told = self.json("run", self.model, "--device", "hand=file:other.csv")
+        self.assertEqual(told["values"]["u"], [1, 2])
+        self.assertIn("in order", told["notes"][0])
+
+    def test_what_nothing_feeds_reads_zero_with_a_note(self):
+        told = self.json("run", self.model)
+        self.assertEqual(told["values"]["x"], 0)
+        self.assertEqual(len(told["notes"]), 1)
+        self.assertIn("--device hand=file:", told["notes"][0])
+        self.assertIn("note: ", self.tactus("run", self.model).stderr)
+
+    def test_mistakes(self):
+        self.write("hand.csv", "t,u[1],u[2]\n0,0,0\n1,1,2\n")
+        self.write("narrow.csv", "t,a\n0,0\n")
+        self.write("half.csv", "t,u[1],b\n0,0,0\n")
+        self.write("broken.csv", "t,u[1],u[2]\n0,0,0\n1,x,2\n")
+        self.write("back.csv", "t,u[1],u[2]\n1,0,0\n0,1,2\n")
+        for word, says in [("hnad=file:hand.csv", ["hnad", "did you mean `hand`"]), ("hand", ["hand"]),
+                           ("hand=file:", ["names no file"]), ("hand=mouse", ["not built yet", "file"]),
+                           ("hand=fil:hand.csv", ["fil", "did you mean `file`"]), ("hand=file:none.csv", ["none.csv"]),
+                           ("hand=file:narrow.csv", ["narrow.csv", "1 column"]), ("hand=file:half.csv", ["u[2]"]),
+                           ("hand=file:broken.csv", ["line 3"]), ("hand=file:back.csv", ["line 3"])]:
+            self.usage("run", self.model, "--device", word, says=says)
+        self.usage("run", self.model, "--device", "hand=file:hand.csv", "--device", "hand=file:hand.csv", says=["twice"])
+
+
+class OtherCommands(CommandLineTest):
+    def test_version_and_help(self):
+        self.assertRegex(self.tactus("--version").stdout, r"^tactus \d+\.\d+\.\d+$")
+        self.assertIn("tactus run", self.tactus("--help").stdout)
+        for command in [["run"], ["check"], ["explain"], ["plot"], ["export"], ["export", "c"]]:
+            self.assertIn("Examples:", self.tactus(*command, "--help").stdout, command)
+
+    def test_usage_mistakes(self):
+        model = self.write("m.tact", DECAY)
+        self.usage(says=["command is missing"])
+        self.usage("rum", model, says=["rum", "did you mean `tactus run`"])
+        self.usage("run", says=["files"])
+        self.usage("run", model, "--untill", "3", says=["--untill", "did you mean --until"])
+        self.usage("run", model, "--until", says=["--until"])
+        self.usage("check", model, "--solver", "rk4", says=["--solver"])
+        self.usage("export", "c", model, says=["--out"])
+
+    def test_a_file_that_is_not_there(self):
+        done = self.tactus("run", "missing.tact", exit_code=2)
+        self.assertIn("missing.tact", done.stderr)
+        self.write("ball.tact", DECAY)
+        self.assertIn("ball.tact", self.tactus("check", "ball.phydl", exit_code=2).stderr)
+        self.tactus("run", self.folder, exit_code=2)
+        self.assertEqual(self.json("run", "missing.tact", exit_code=2)["diagnostics"][0]["file"], "missing.tact")
+
+    def test_check(self):
+        model = self.write("m.tact", OSCILLATOR)
+        self.assertIn("4 states", self.tactus("check", model).stdout)
+        told = self.json("check", model)
+        self.assertEqual((told["status"], told["states"], told["parameters"]), ("ok", 4, 1))
+        self.assertEqual(self.tactus("check", model, "--quiet").stdout, "")
+
+    def test_model_errors(self):
+        model = self.write("bad.tact", DECAY.replace("y = 2 * x", "y = 2 * z").replace("-k * x", "-k * x + foo(3)"))
+        for command in ["run", "check", "explain"]:
+            done = self.tactus(command, model, exit_code=1)
+            self.assertRegex(done.stderr, r"bad\.tact:\d+:\d+: error\[")
+            self.assertIn("^", done.stderr)
+        told = self.json("run", model, exit_code=1)
+        self.assertEqual(told["status"], "error")
+        first = told["diagnostics"][0]
+        for key in ["code", "severity", "file", "line", "column", "text", "hints"]:
+            self.assertIn(key, first)
+
+    def test_explain(self):
+        model = self.write("m.tact", OSCILLATOR)
+        done = self.tactus("explain", model)
+        stages = ["tokens", "tree", "model", "flat", "blocks", "ir", "c", "llvm"]
+        for stage in stages:
+            self.assertIn(f"== {stage}: ", done.stdout)
+            self.assertTrue(self.tactus("explain", model, f"--dump={stage}").stdout.strip(), stage)
+        told = self.json("explain", model, "--dump=blocks")
+        self.assertEqual([stage["name"] for stage in told["stages"]], ["blocks"])
+        self.usage("explain", model, "--dump=block", says=["did you mean `blocks`"])
+
+    def test_plot(self):
+        self.tactus("run", self.write("m.tact", OSCILLATOR), "--out", "run.csv")
+        self.tactus("plot", "run.csv")
+        self.assertIn("<svg", (self.folder / "run.svg").read_text())
+        self.tactus("plot", "run.csv", "-o", "p.png", "--show", "p,q")
+        self.assertTrue((self.folder / "p.png").exists())
+        self.assertEqual(self.json("plot", "run.csv", "--show", "p")["curves"], 2)
+        self.usage("plot", "run.csv", "--show", "r", says=["`r`"])
+        self.usage("plot", "none.csv", says=["none.csv"])
+
+    def test_export_c(self):
+        model = self.write("decay.tact", DECAY)
+        self.tactus("export", "c", model, "-o", "out")
+        names = sorted(path.name for path in (self.folder / "out").iterdir())
+        self.assertIn("Makefile", names)
+        self.assertEqual(len(names), 3)
+        if shutil.which("make") and shutil.which("cc"):
+            subprocess.run(["make", "-C", self.folder / "out"], check=True, capture_output=True)
+            program = next(path for path in (self.folder / "out").iterdir() if os.access(path, os.X_OK))
+            exported = subprocess.run([program], check=True, capture_output=True, text=True).stdout
+            self.tactus("run", model, "--out", "run.csv")
+            numbers = [[float(cell) for cell in line.split(",")] for line in exported.splitlines()[1:]]
+            self.assertEqual(numbers, self.rows("run.csv")[1])
+
+
+class BadInput(CommandLineTest):
+    """Nothing crashes or hangs; every mistake has a place and a reason."""
+
+    def refused(self, text, says=(), name="bad.tact", timeout=60):
+        path = self.write(name, text)
+        done = self.tactus("check", path, exit_code=1, timeout=timeout)
+        self.assertIn(name, done.stderr)
+        self.assertLess(len(done.stderr), 20_000)
+        for word in says:
+            self.assertIn(word, done.stderr)
+        return done
+
+    def test_invalid_utf8(self):
+        self.refused(DECAY.encode() + b"// caf\xe9\n", ["UTF-8", "bad.tact:7:"])
+
+    def test_nul_bytes(self):
+        self.refused(DECAY.encode().replace(b"y = 2", b"y = \x002"), ["NUL", "bad.tact:6:"])
+
+    def test_binary(self):
+        self.refused(bytes(range(256)) * 64)
+
+    def test_empty(self):
+        self.refused("")
+        self.refused("   \n// nothing\n")
+
+    def test_nested_parentheses(self):
+        deep = "(" * 100_000 + "1" + ")" * 100_000
+        self.refused(f"system x = {deep};")
+        self.refused(f"system x = {'(' * 100_000};")
+        self.refused(f"system x = {'-' * 100_000}1 + ;")
+        self.refused(f"system x = {'sin(' * 100_000}1;")
+
+    def test_a_large_file(self):
+        line = "  y = 2 * x; // the same again\n"
+        self.refused(DECAY + line * (10_000_000 // len(line)), timeout=110)
+
+    def test_a_large_comment(self):
+        path = self.write("large.tact", "/*" + "x" * 10_000_000 + "*/\n" + DECAY)
+        self.tactus("check", path)
+
+    def test_nan_in_a_boundary(self):
+        for value in ["0/0", "log(-1)", "sqrt(-1)", "1/0"]:
+            path = self.write("nan.tact", DECAY.replace("x(0) = 1", f"x(0) = {value}"))
+            done = subprocess.run([TACTUS, "run", path], capture_output=True, text=True, timeout=60, check=False)
+            self.assertIn(done.returncode, (1, 4), done.stderr)
+            self.assertIn("x", done.stderr)
+            self.assertRegex(done.stderr, r"nan\.tact:\d+|at the start")
+
+    def test_nan_from_a_parameter_at_the_start(self):
+        path = self.write("nan.tact", "parameter c = 1; boundary x with x(0) = sqrt(c); system x' = -x;")
+        self.tactus("run", path, "--until", "1")
+        told = self.json("run", path, "--until", "1", "--set", "c=-1", exit_code=4)
+        self.assertEqual(told["status"], "failed")
+        self.assertIn("at the start", told["failure"]["text"])
+
+
+class Failures(CommandLineTest):
+    def test_a_newton_block_that_diverges(self):
+        path = self.write("m.tact", DIVERGES)
+        done = self.tactus("run", path, "--out", "run.csv", exit_code=4)
+        self.assertIn("z^2", done.stderr)
+        self.assertRegex(done.stderr, r"line 5")
+        self.assertRegex(done.stderr, r"at t = (0\.99|1\b|1\.0)")
+        self.assertRegex(done.stderr, r"z = -?[\d.e-]+")
+        self.assertRegex(done.stderr, r"x = (0\.99|1)")
+        self.assertIn("hint", done.stderr)
+        _, rows = self.rows("run.csv")
+        self.assertGreaterEqual(len(rows), 10)
+        self.assertAlmostEqual(rows[9][0], 0.9, delta=1e-12)
+
+        told = self.json("run", path, exit_code=4)
+        self.assertEqual(told["status"], "failed")
+        self.assertIn(told["failure"]["kind"], ("diverged", "singular"))
+        self.assertEqual(told["failure"]["line"], 5)
+        self.assertIn("z", told["failure"]["unknowns"])
+        self.assertAlmostEqual(told["failure"]["states"]["x"], told["time"], delta=1e-9)
+
+    def test_growth_without_bound(self):
+        path = self.write("m.tact", EXPLODES)
+        for options in [[], ["--solver", "tsit5"]]:
+            done = self.tactus("run", path, "--out", "run.csv", *options, exit_code=4)
+            self.assertIn("x", done.stderr)
+            _, rows = self.rows("run.csv")
+            self.assertGreaterEqual(len(rows), 10)
+            self.assertTrue(all(math.isfinite(value) for row in rows for value in row))
+
+
+class Streams(CommandLineTest):
+    def start(self, *words, **options):
+        process = subprocess.Popen([TACTUS, *map(str, words)], cwd=self.folder, **options)
+        self.addCleanup(lambda: (process.poll() is None and process.kill(), process.wait()))
+        return process
+
+    def wait_for_rows(self, name, count, seconds=60):
+        deadline = time.time() + seconds
+        path = self.folder / name
+        while time.time() < deadline:
+            if path.exists() and path.read_bytes().count(b"\n") > count:
+                return
+            time.sleep(0.05)
+        self.fail(f"no {count} rows in {name} after {seconds} s")
+
+    def test_kill_keeps_the_rows(self):
+        process = self.start("run", self.write("m.tact", LONG), "--out", "run.csv", "--quiet")
+        self.wait_for_rows("run.csv", 1000)
+        process.kill()
+        self.assertEqual(process.wait(), -signal.SIGKILL)
+        lines = (self.folder / "run.csv").read_text().splitlines()
+        self.assertGreater(len(lines), 1000)
+        for k, line in enumerate(lines[1:1000]):
+            t, x = map(float, line.split(","))
+            self.assertAlmostEqual(t, k, delta=1e-9 * (1 + k))
+            self.assertAlmostEqual(x, math.cos(t), delta=1e-6)
+
+    def test_ctrl_c_ends_the_run_well(self):
+        process = self.start("run", self.write("m.tact", LONG), "--out", "run.csv", "--json", stdout=subprocess.PIPE, text=True)
+        self.wait_for_rows("run.csv", 100)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, 130)
+        told = json.loads(output)
+        self.assertEqual(told["status"], "interrupted")
+        _, rows = self.rows("run.csv")
+        self.assertEqual(rows[-1][0], told["time"])
+        self.assertAlmostEqual(told["values"]["x"], rows[-1][1], delta=0)
+
+    def test_rows_stream_to_a_pipe(self):
+        process = self.start("run", self.write("m.tact", LONG), "--out", "-", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        ready, _, _ = select.select([process.stdout], [], [], 60)
+        self.assertTrue(ready)
+        self.assertEqual(process.stdout.readline().strip(), b"t,x")
+        process.stdout.close()  # a reader that leaves, such as head: the run ends, and nothing crashes
+        self.assertEqual(process.wait(timeout=60), 4)
+        process.stderr.close()
+
+    def test_no_progress_bar_in_a_pipe(self):
+        done = self.tactus("run", self.write("m.tact", LONG), "--until", "3e5")
+        self.assertNotIn("\r", done.stderr)
+        self.assertNotIn("%", done.stderr)
+
+    def on_a_terminal(self, *words):
+        """What a terminal gets from stderr."""
+        main, sub = pty.openpty()
+        process = self.start(*words, stderr=sub, stdout=subprocess.PIPE)
+        os.close(sub)
+        shown = b""
+        deadline = time.time() + 60
+        while time.time() < deadline:
+            ready, _, _ = select.select([main], [], [], 0.5)
+            if ready:
+                try:
+                    piece = os.read(main, 65536)
+                except OSError:
+                    break
+                if not piece:
+                    break
+                shown += piece
+            elif process.poll() is not None:
+                break
+        process.stdout.read()
+        process.stdout.close()
+        self.assertEqual(process.wait(), 0)
+        os.close(main)
+        return shown.decode()
+
+    def test_a_progress_bar_on_a_terminal(self):
+        model = self.write("m.tact", LONG)
+        shown = self.on_a_terminal("run", model, "--until", "2e5")  # 2e8 steps
+        bars = re.findall(r"\r([^\r]*?)\x1b\[K", shown)
+        self.assertTrue(any(re.search(r"\[#*\.*\] +\d+ %.*left", bar) for bar in bars), shown)
+        self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown[-100:]))  # erased
+
+    def test_quiet_shows_no_progress_bar(self):
+        self.assertEqual(self.on_a_terminal("run", self.write("m.tact", LONG), "--until", "2e4", "--quiet"), "")
+
+
+if __name__ == "__main__":
+    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()

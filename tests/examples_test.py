@@ -1,0 +1,265 @@
+"""Every example, run by the real program, against a closed form or an independent number.
+
+    python3 tests/examples_test.py build/bin/tactus [TEST..]
+
+Closed forms: ball on a spring, two-ball (tests/reference/two_ball.py). All others: tests/reference/examples.json, made by a
+Taylor method in 50-digit decimals (tests/reference/generate.py). A tolerance for rk4 at an example's own step is five times
+the error that an RK4 written independently (plain Python, same step) has against the same reference; for an adaptive solver
+it is the asked tolerance times how much the motion magnifies an error until then, as the test says.
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples"
+sys.path.insert(0, str(ROOT / "tests" / "reference"))
+
+import two_ball  # noqa: E402
+import two_ball_hand  # noqa: E402
+
+TACTUS = ""
+REFERENCES = json.loads((ROOT / "tests" / "reference" / "examples.json").read_text())
+
+
+def run(example, *options):
+    """The JSON object of a run that must succeed."""
+    command = [TACTUS, "run", str(EXAMPLES / example), "--json", "--quiet", *map(str, options)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    if done.returncode != 0:
+        raise AssertionError(f"{' '.join(command)} exited with {done.returncode}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def values(example, *options):
+    return run(example, *options)["values"]
+
+
+def hand(example):
+    return ("--device", f"hand=file:{EXAMPLES / example}")
+
+
+class ExampleTest(unittest.TestCase):
+    def assert_close(self, got, expected, tolerance, what=""):
+        got = got if isinstance(got, list) else [got]
+        expected = list(expected) if isinstance(expected, (list, tuple)) else [expected]
+        self.assertEqual(len(got), len(expected), what)
+        for g, e in zip(got, expected):
+            self.assertLessEqual(abs(g - e), tolerance, f"{what}: got {got}, expected {expected}")
+
+    def assert_reference(self, name, got, tolerance):
+        for key, digits in REFERENCES[name]["values"].items():
+            self.assert_close(got[key], float(digits), tolerance, key)
+
+
+class BallOnSpring(ExampleTest):
+    FILE = "ball_on_spring.tact"
+
+    def test_closed_form(self):
+        # RK4 turns the phase by (omega h)^4 / 120 a radian: 60 rad at h = 1 ms and amplitude 21 make 1e-11.
+        result = run(self.FILE)
+        self.assertEqual(result["status"], "done")
+        self.assertEqual(result["steps"], 60000)
+        self.assert_close(result["time"], 60.0, 0)
+        expected = [20 * math.cos(60), 5 * math.cos(60)]
+        self.assert_close(result["values"]["p"], expected, 1e-10, "p")
+        self.assert_close(result["values"]["x"], expected[0], 1e-10, "x")
+        self.assert_close(result["values"]["y"], expected[1], 1e-10, "y")
+
+    def test_energy_is_kept(self):
+        # RK4 loses (omega h)^6 / 72 of it a step: nothing but rounding in 60,000 steps.
+        self.assert_close(values(self.FILE)["E"], 212.5, 1e-9, "E")
+
+    def test_parameters_change_the_frequency(self):
+        got = values(self.FILE, "--set", "k=9", "--set", "m=4", "--until", 7)
+        self.assert_close(got["x"], 20 * math.cos(1.5 * 7), 1e-10, "x")
+
+    def test_other_end(self):
+        # 2.4995 is no multiple of the step: the run ends there all the same.
+        result = run(self.FILE, "--until", 2.4995)
+        self.assertEqual(result["time"], 2.4995)
+        self.assert_close(result["values"]["x"], 20 * math.cos(2.4995), 1e-10, "x")
+
+    def test_order_of_each_fixed_solver(self):
+        # Halving the step divides the error by 2^order; the next term of the expansion leaves a few per cent.
+        for solver, order, step in (("euler", 1, 0.001), ("bs3", 3, 0.02), ("rk4", 4, 0.05)):
+            with self.subTest(solver):
+                errors = []
+                for h in (step, step / 2):
+                    x = values(self.FILE, "--solver", solver, "--step", h, "--until", 2)["x"]
+                    errors.append(abs(x - 20 * math.cos(2)))
+                self.assertAlmostEqual(math.log2(errors[0] / errors[1]), order, delta=0.1)
+
+    def test_adaptive_solvers_obey_the_tolerance(self):
+        # 20 s without damping: local errors add up, so allow a hundred times the tolerance at amplitude 20.
+        text = (EXAMPLES / self.FILE).read_text()
+        self.assertIn("step_size = 0.001", text)
+        for solver in ("bs3", "tsit5", "dop853"):
+            for tolerance in (1e-6, 1e-9):
+                with self.subTest(solver, tolerance=tolerance):
+                    options = ("--solver", solver, "--tolerance", tolerance, "--step", 10, "--until", 20)
+                    x = values(self.FILE, *options)["x"]
+                    self.assert_close(x, 20 * math.cos(20), 100 * 20 * tolerance, "x")
+
+
+class TwoBall(ExampleTest):
+    FILE = "two_ball.tact"
+    HAND = hand("two_ball_hand.csv")
+
+    def test_closed_form_under_the_recorded_hand(self):
+        # |lambda| = 2 and h = 1 ms: RK4's phase error of (2e-3)^4 / 120 a radian is 2e-12 over 10 s, at amplitude 600.
+        for until in (1.0, 2.5, 5.25, 10.0):
+            with self.subTest(until=until):
+                got = values(self.FILE, *self.HAND, "--until", until)
+                self.assert_close(got["black_ball"], two_ball.black_ball(until)[0], 1e-8, "black_ball")
+
+    def test_force_feels_the_velocity_of_the_hand(self):
+        # At t = 2.5 the hand rests, so F = k (white - black) - b black'.
+        got = values(self.FILE, *self.HAND, "--until", 2.5)
+        position, velocity = two_ball.black_ball(2.5)
+        white = [float(c) for c in two_ball_hand.position(2)]
+        force = [4 * (w - p) - v for w, p, v in zip(white, position, velocity)]
+        self.assert_close(got["F"], force, 1e-7, "F")
+        self.assert_close(got["hand.force"], [-f for f in force], 1e-7, "hand.force")
+
+    def test_adaptive_step_stops_at_every_corner(self):
+        # A step across a corner would miss by the jump of black'' times h^2; on the corners only the tolerance is left.
+        got = values(self.FILE, *self.HAND, "--solver", "dop853", "--tolerance", 1e-10, "--step", 1)
+        self.assert_close(got["black_ball"], two_ball.black_ball(10.0)[0], 1e-6, "black_ball")
+
+    def test_without_a_device_nothing_moves_and_a_note_says_so(self):
+        result = run(self.FILE)
+        self.assert_close(result["values"]["black_ball"], [0, 0], 0)
+        self.assertTrue(any("hand" in note or "white_ball" in note for note in result["notes"]), result["notes"])
+
+    def test_recording_is_what_its_generator_prints(self):
+        script = ROOT / "tests" / "reference" / "two_ball_hand.py"
+        made = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=True)
+        self.assertEqual(made.stdout, (EXAMPLES / "two_ball_hand.csv").read_text())
+
+
+class InvertedPendulum(ExampleTest):
+    FILE = "inverted_pendulum.tact"
+    SHOW = ("--show", "x,x',a,a'")
+
+    def test_falls_when_left_alone(self):
+        # An independent RK4 at 1 ms misses by 6e-11.
+        self.assert_reference("inverted_pendulum_alone", values(self.FILE, *self.SHOW), 3e-10)
+
+    def test_recorded_hand_balances_it(self):
+        # The upright state magnifies an error by e^(1.64 t); 10 s make 1.3e7 of a rounding error of 1e-14 and of RK4's 1e-12.
+        got = values(self.FILE, *self.SHOW, *hand("inverted_pendulum_hand.csv"))
+        self.assert_reference("inverted_pendulum_hand", got, 1e-5)
+        self.assertLess(abs(got["a"]), 0.01)
+
+    def test_without_spring_momentum_is_kept(self):
+        # No horizontal force: (M + m) x' + m l cos(a) a' stays 0 while the rod falls through more than a turn.
+        for until in (1, 3, 10):
+            with self.subTest(until=until):
+                got = values(self.FILE, *self.SHOW, "--set", "k_h=0", "--until", until)
+                momentum = 11 * got["x'"] + 4 * math.cos(got["a"]) * got["a'"]
+                self.assert_close(momentum, 0, 1e-9, "momentum")
+        self.assertGreater(abs(got["x'"]), 1e-3)
+
+    def test_ball_stands_to_the_right_when_the_angle_is_positive(self):
+        got = values(self.FILE, "--until", 1)
+        self.assert_close(got["ball"], [got["x"] + 4 * math.sin(got["a"]), 4 * math.cos(got["a"])], 1e-14, "ball")
+
+
+class DoublePendulum(ExampleTest):
+    FILE = "double_pendulum.tact"
+    SHOW = ("--show", "a1,a1',a2,a2'")
+
+    def test_reference(self):
+        # An independent RK4 at 1 ms misses by 6e-10.
+        self.assert_reference("double_pendulum", values(self.FILE, *self.SHOW, "--until", 5), 3e-9)
+
+    def test_reference_adaptive(self):
+        # Until t = 5 errors grow about a hundredfold.
+        options = ("--solver", "dop853", "--tolerance", 1e-12, "--step", 1, "--until", 5)
+        self.assert_reference("double_pendulum", values(self.FILE, *self.SHOW, *options), 1e-9)
+
+    def energy_error(self, step, until):
+        # At rest, both masses half a metre above the pivot: E starts at g (1/2 + 1/2).
+        return values(self.FILE, "--step", step, "--until", until)["E"] - 9.81
+
+    def test_energy_follows_the_order_of_the_solver(self):
+        # Within a swing the error of E is that of a fourth-order method: sixteenfold. Over many swings the h^4 part
+        # cancels, since the motion is reversible (Hairer, Lubich, Wanner, Geometric Numerical Integration, chapter XI),
+        # and the drift that is left falls thirty-twofold.
+        within = self.energy_error(0.0025, 1) / self.energy_error(0.00125, 1)
+        self.assertGreater(within, 14)
+        self.assertLess(within, 18)
+        drift = self.energy_error(0.01, 10) / self.energy_error(0.005, 10)
+        self.assertGreater(drift, 28)
+        self.assertLess(drift, 36)
+
+    def test_energy_at_the_end(self):
+        # From 2e-7 at 5 ms and t = 10 the drift scales with h^5 t: 1.3e-10 at 1 ms and t = 20.
+        self.assert_close(self.energy_error(0.001, 20), 0, 1e-9, "E")
+
+
+class Lorenz(ExampleTest):
+    FILE = "lorenz.tact"
+
+    def test_reference(self):
+        # An error grows by about e^(0.9 t), 7e5 at t = 15, from 1e-10 relative to values of 20.
+        self.assert_reference("lorenz", values(self.FILE, "--until", 15), 1e-4)
+
+    def test_reference_tight(self):
+        # Rounding alone (1e-15 relative) comes to 1e-8 here.
+        self.assert_reference("lorenz", values(self.FILE, "--until", 15, "--tolerance", 1e-14), 1e-7)
+
+    def test_reference_rk4(self):
+        # An independent RK4 at 0.1 ms misses by 1.5e-10; its rounding, in another order, can come to 1e-9.
+        self.assert_reference("lorenz", values(self.FILE, "--until", 15, "--solver", "rk4", "--step", 1e-4), 5e-9)
+
+
+class VanDerPol(ExampleTest):
+    FILE = "van_der_pol.tact"
+
+    def test_reference(self):
+        # An independent RK4 at 1 ms misses by 2.5e-8 (in v, on the way down one of its spikes).
+        self.assert_reference("van_der_pol", values(self.FILE), 1.3e-7)
+
+    def test_small_mu_is_nearly_a_sine(self):
+        # For mu -> 0 the cycle has amplitude 2 (to order mu^2) and x^2 + v^2 stays within order mu of 4.
+        got = values(self.FILE, "--set", "mu=0.001", "--until", 37)
+        self.assert_close(got["x"] ** 2 + got["v"] ** 2, 4, 0.01)
+
+
+class Everything(ExampleTest):
+    def test_every_example_has_a_test_and_says_what_it_is(self):
+        tested = {c.FILE for c in ExampleTest.__subclasses__() if hasattr(c, "FILE")}
+        files = sorted(EXAMPLES.glob("*.tact"))
+        self.assertEqual({f.name for f in files}, tested)
+        for file in files:
+            with self.subTest(file.name):
+                text = file.read_text()
+                self.assertTrue(text.startswith("// "))
+                self.assertIn(f"./dev run examples/{file.name}", text)
+                self.assertIn("ook at", text)
+
+    def test_every_example_leaves_rows_and_pictures(self):
+        import tempfile
+
+        for file in sorted(EXAMPLES.glob("*.tact")):
+            with self.subTest(file.name), tempfile.TemporaryDirectory() as folder:
+                folder = pathlib.Path(folder)
+                run(file.name, "--out", folder / "run.csv", "--plot", folder / "run.svg", "--plot", folder / "run.png")
+                header, *rows = (folder / "run.csv").read_text().splitlines()
+                self.assertTrue(header.startswith("t"), header)
+                self.assertGreater(len(rows), 500)
+                self.assertEqual({row.count(",") for row in rows}, {header.count(",")})
+                self.assertIn("<svg", (folder / "run.svg").read_text()[:300])
+                self.assertTrue((folder / "run.png").read_bytes().startswith(b"\x89PNG"))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
