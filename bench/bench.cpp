@@ -91,7 +91,10 @@ int main(int argc, char** argv) {
   fmt::print("{:<52} {:>10} {:<5} {:>9}  {:<4} {}\n", "what", "measured", "", "at most", "met", "");
   for (const bench::Figure& figure : figures) {
     fmt::print("{:<52} {:>10.4g} {:<5} {:>9}  {:<4} {}\n", figure.what, figure.value, figure.unit,
-               figure.goal != 0 ? fmt::format("{:g}", figure.goal) : "", figure.goal == 0 ? "" : figure.met() ? "yes" : "NO",
+               figure.goal != 0 ? fmt::format("{:g}", figure.goal) : "",
+               figure.goal == 0 ? ""
+               : figure.met()   ? "yes"
+                                : "NO",
                figure.detail);
   }
   return 0;

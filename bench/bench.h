@@ -32,7 +32,9 @@ std::vector<Figure> measure_memory(const Options& options);
 double median(std::vector<double> values);
 
 using Clock = std::chrono::steady_clock;
-inline double seconds_since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
+inline double seconds_since(Clock::time_point before) {
+  return std::chrono::duration<double>(Clock::now() - before).count();
+}
 
 // Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
 double in_child(const std::function<double()>& work);

@@ -42,9 +42,10 @@ std::vector<Figure> measure_memory(const Options& options) {
   };
   double few = peak(1e5);
   double many = peak(options.smoke ? 2e5 : 1e7);
-  return {{"peak memory, 10^5 steps", few, "MB", 0, ""},
-          {"peak memory, 10^7 steps", many, "MB", 0, ""},
-          {"peak memory, 10^7 / 10^5 steps", many / few, "", 1.02, "without recording; 2% is the noise of LLVM's pages"}};
+  return {
+      {"peak memory, 10^5 steps", few, "MB", 0, ""},
+      {"peak memory, 10^7 steps", many, "MB", 0, ""},
+      {"peak memory, 10^7 / 10^5 steps", many / few, "", 1.02, "without recording; 2% is the noise of LLVM's pages"}};
 }
 
 }  // namespace bench

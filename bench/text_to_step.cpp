@@ -89,9 +89,11 @@ std::vector<Figure> measure_text_to_step(const Options& options) {
   std::ifstream file(std::string(TACTUS_SOURCE_DIR) + "/examples/two_ball.tact");
   std::string two_ball{std::istreambuf_iterator<char>(file), {}};
   Times small = measured("two_ball.tact", two_ball, options.smoke ? 1 : std::max(30, options.pairs));
-  figures.push_back({"text to first step, two-ball", small.total * 1e3, "ms", 30, fmt::format("the compiler {:.2f} ms", small.compile * 1e3)});
+  figures.push_back({"text to first step, two-ball", small.total * 1e3, "ms", 30,
+                     fmt::format("the compiler {:.2f} ms", small.compile * 1e3)});
 
-  std::pair<const char*, std::string (*)(int)> families[] = {{"chain of oscillators", chain}, {"algebraic loops", loops}};
+  std::pair<const char*, std::string (*)(int)> families[] = {{"chain of oscillators", chain},
+                                                             {"algebraic loops", loops}};
   for (auto [family, make] : families) {
     int sizes[2] = {1000, 10'000};
     double seconds[2];
@@ -99,10 +101,11 @@ std::vector<Figure> measure_text_to_step(const Options& options) {
       int n = options.smoke ? sizes[i] / 100 : sizes[i];
       Times times = measured("generated.tact", make(n), options.smoke ? 1 : i == 0 ? 7 : 3);
       seconds[i] = times.total;
-      figures.push_back({fmt::format("text to first step, {} equations, {}", n, family), times.total, "s", i == 0 ? 1.0 : 12.0,
-                         fmt::format("the compiler {:.3g} s", times.compile)});
+      figures.push_back({fmt::format("text to first step, {} equations, {}", n, family), times.total, "s",
+                         i == 0 ? 1.0 : 12.0, fmt::format("the compiler {:.3g} s", times.compile)});
     }
-    figures.push_back({fmt::format("time per equation, 10,000 / 1,000, {}", family), seconds[1] / seconds[0] / 10, "", 2, ""});
+    figures.push_back(
+        {fmt::format("time per equation, 10,000 / 1,000, {}", family), seconds[1] / seconds[0] / 10, "", 2, ""});
   }
   return figures;
 }

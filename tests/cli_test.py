@@ -39,18 +39,17 @@ system
 HAND = """\
 simulation ending_time = 2 step_size = 0.01
 external hand reads u
-boundary x with x(0) = 0;
+boundary q with q(0) = (0, 0);
 system
-  x' = u[1] + u[2];
-  u_norm = norm(u);
-  v : 2;
+  q' = u;
+  x = q[1] + q[2];
 """
-# z^2 = 1 - x has no solution once x = t passes 1.
+# z^2 = 1 - x has no solution once x passes 1; x' = 1 + z / 10, so x = 1 at t = 0.94 or so.
 DIVERGES = """\
 simulation ending_time = 2 step_size = 0.01 record_period = 0.1
 boundary x with x(0) = 0; z with z(0) ~ 1;
 system
-  x' = 1;
+  x' = 1 + z / 10;
   z^2 + sin(z) / 1000 = 1 - x;
 """
 EXPLODES = """\
@@ -256,11 +255,9 @@ class Run(CommandLineTest):
 
 
 class Devices(CommandLineTest):
-    MODEL = HAND.replace("  v : 2;\n", "")
-
     def setUp(self):
         super().setUp()
-        self.model = self.write("m.tact", self.MODEL)
+        self.model = self.write("m.tact", HAND)
 
     def test_a_file_is_a_hand(self):
         # The sum of both is 3 t for t <= 1, then stays 3: x = 1.5, then 3 more.
@@ -443,9 +440,9 @@ class Failures(CommandLineTest):
     def test_a_newton_block_that_diverges(self):
         path = self.write("m.tact", DIVERGES)
         done = self.tactus("run", path, "--out", "run.csv", exit_code=4)
-        self.assertIn("z^2", done.stderr)
+        self.assertIn("sin(z) / 1000 = 1 - x", done.stderr)
         self.assertRegex(done.stderr, r"line 5")
-        self.assertRegex(done.stderr, r"at t = (0\.99|1\b|1\.0)")
+        self.assertRegex(done.stderr, r"at t = 0\.9\d")
         self.assertRegex(done.stderr, r"z = -?[\d.e-]+")
         self.assertRegex(done.stderr, r"x = (0\.99|1)")
         self.assertIn("hint", done.stderr)
@@ -458,7 +455,7 @@ class Failures(CommandLineTest):
         self.assertIn(told["failure"]["kind"], ("diverged", "singular"))
         self.assertEqual(told["failure"]["line"], 5)
         self.assertIn("z", told["failure"]["unknowns"])
-        self.assertAlmostEqual(told["failure"]["states"]["x"], told["time"], delta=1e-9)
+        self.assertAlmostEqual(told["failure"]["states"]["x"], 1, delta=0.02)
 
     def test_growth_without_bound(self):
         path = self.write("m.tact", EXPLODES)

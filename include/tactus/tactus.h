@@ -1,6 +1,6 @@
 // libtactus: compile a text, set, step, read.
 //
-//   tactus::Model model = tactus::Model::from_text("system x'' = -k * x; parameter k = 4; boundary x with x(0) = 1, x'(0) = 0;");
+//   auto model = tactus::Model::from_text("parameter k = 4; boundary x with x(0) = 1, x'(0) = 0; system x'' = -k * x;");
 //   model.set("k", 9);
 //   model.advance(10);
 //   double x = model.get("x");

@@ -32,8 +32,9 @@ std::optional<Place> find_in(const tactus_channel& channel, Role role, std::stri
   if (name == base) return Place{role, channel.at, scalars(channel)};
   if (!name.starts_with(base) || name[base.size()] != '[') return std::nullopt;
   for (std::uint32_t k = 0; k < scalars(channel); ++k) {
-    std::string component = channel.columns == 1 ? fmt::format("[{}]", k + 1)
-                                                 : fmt::format("[{}][{}]", k / channel.columns + 1, k % channel.columns + 1);
+    std::string component = channel.columns == 1
+                                ? fmt::format("[{}]", k + 1)
+                                : fmt::format("[{}][{}]", k / channel.columns + 1, k % channel.columns + 1);
     if (name.substr(base.size()) == component) return Place{role, channel.at + k, 1};
   }
   return std::nullopt;
@@ -166,7 +167,8 @@ std::vector<Name> Model::names() const {
   const tactus_model& model = implementation_->table();
   std::vector<Name> names;
   auto add = [&](const tactus_channel& channel, Role role) {
-    names.push_back({channel.name, channel.unit, role, static_cast<int>(channel.rows), static_cast<int>(channel.columns)});
+    names.push_back(
+        {channel.name, channel.unit, role, static_cast<int>(channel.rows), static_cast<int>(channel.columns)});
   };
   for (std::uint32_t i = 0; i < model.parameter_count; ++i)
     names.push_back({model.parameters[i].name, model.parameters[i].unit, Role::parameter, 1, 1});
@@ -198,14 +200,17 @@ void Model::set(std::string_view name, std::span<const double> values, std::span
   Implementation& me = *implementation_;
   Place place = me.need(name);
   if (place.role == Role::parameter && values.size() == 1) return set(name, values[0]);
-  if (place.role != Role::input) throw Error(fmt::format("`{}` is computed by the model: only parameters and inputs can be set", name));
+  if (place.role != Role::input)
+    throw Error(fmt::format("`{}` is computed by the model: only parameters and inputs can be set", name));
   if (values.size() != place.count || (!rates.empty() && rates.size() != place.count))
-    throw Error(fmt::format("`{}` has {} components, not {}", name, place.count, values.size() != place.count ? values.size() : rates.size()));
+    throw Error(fmt::format("`{}` has {} components, not {}", name, place.count,
+                            values.size() != place.count ? values.size() : rates.size()));
   const tactus_model& model = me.table();
   double* inputs = me.instance.section(model.layout.inputs);
   double* slopes = me.instance.section(model.layout.input_rates);
   // All inputs share one input_time: bring the others to now.
-  for (std::uint32_t i = 0; i < model.input_count; ++i) inputs[i] += slopes[i] * (me.instance->time - me.instance->input_time);
+  for (std::uint32_t i = 0; i < model.input_count; ++i)
+    inputs[i] += slopes[i] * (me.instance->time - me.instance->input_time);
   me.instance->input_time = me.instance->time;
   for (std::uint32_t i = 0; i < place.count; ++i) {
     inputs[place.at + i] = values[i];
@@ -240,12 +245,14 @@ void Model::advance(double until) {
   std::string failure;
   auto plan = sim::make_plan(me.table(), {.until = until}, failure);
   if (!plan) throw Error(failure);
-  if (until < me.instance->time) throw Error(fmt::format("the model is already at t = {}: reset() goes back", me.instance->time));
+  if (until < me.instance->time)
+    throw Error(fmt::format("the model is already at t = {}: reset() goes back", me.instance->time));
   if (plan->adaptive()) {
     double largest = plan->step;
     while (me.instance->time < until) {
       std::int64_t before = me.instance->steps;
-      int status = me.table().adaptive_step(&me.table(), me.instance.get(), plan->solver, until, largest, plan->tolerance);
+      int status =
+          me.table().adaptive_step(&me.table(), me.instance.get(), plan->solver, until, largest, plan->tolerance);
       me.steps += me.instance->steps - before;
       me.check(status, false);
     }
@@ -258,18 +265,22 @@ void Model::advance(double until) {
   bool whole = std::abs(ratio - nearest) <= 1e-9 * std::max(1.0, nearest);
   auto count = static_cast<std::int64_t>(whole ? nearest : std::floor(ratio));
   constexpr std::int64_t chunk = 1000;  // so that better code takes over soon
-  for (std::int64_t left = count; left > 0; left -= std::min(left, chunk)) me.fixed(plan->solver, h, std::min(left, chunk));
+  for (std::int64_t left = count; left > 0; left -= std::min(left, chunk))
+    me.fixed(plan->solver, h, std::min(left, chunk));
   double rest = until - me.instance->time;
   if (!whole && rest > 0) me.fixed(plan->solver, rest, 1);
 }
 
 double Model::get(std::string_view name) const {
   Place place = implementation_->need(name);
-  if (place.count != 1) throw Error(fmt::format("`{}` has {} components: read it by get_all, or one by its index", name, place.count));
+  if (place.count != 1)
+    throw Error(fmt::format("`{}` has {} components: read it by get_all, or one by its index", name, place.count));
   return implementation_->read(place).front();
 }
 
-std::vector<double> Model::get_all(std::string_view name) const { return implementation_->read(implementation_->need(name)); }
+std::vector<double> Model::get_all(std::string_view name) const {
+  return implementation_->read(implementation_->need(name));
+}
 
 void Model::wait_until_optimised() { implementation_->jit.wait_optimised(); }
 

@@ -25,8 +25,8 @@ bool is_about_use(const diag::Diagnostic& diagnostic) {
 }
 
 // `read` puts the texts into the source map, and returns false after reporting.
-Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&)>& read, const compiler::Options& options,
-                 bool explain) {
+Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&)>& read,
+                 const compiler::Options& options, bool explain) {
   Compiled compiled;
   auto before = Clock::now();
   run_with_big_stack([&] {

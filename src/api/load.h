@@ -24,7 +24,8 @@ struct Compiled {
 };
 
 // The files are one program. "-" reads standard input.
-[[nodiscard]] Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options, bool explain);
+[[nodiscard]] Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options,
+                                     bool explain);
 // A text in memory; `name` stands in messages, and its ending says how it is read (.phydl).
 [[nodiscard]] Compiled compile_text(const std::string& name, const std::string& text, const compiler::Options& options);
 

@@ -33,8 +33,8 @@ std::string component_name(const tactus_channel& channel, std::uint32_t componen
 
 std::vector<Shown> default_channels(const tactus_model& model) {
   std::vector<Shown> shown;
-  for (std::uint32_t excluded : {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE},
-                                 std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+  for (std::uint32_t excluded :
+       {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE}, std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
     if (!shown.empty()) break;
     for (std::uint32_t i = 0; i < model.channel_count; ++i) {
       const tactus_channel& channel = model.channels[i];

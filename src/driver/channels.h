@@ -33,8 +33,9 @@ std::string component_name(const tactus_channel& channel, std::uint32_t componen
 std::vector<Shown> default_channels(const tactus_model& model);
 
 // "a,p[1],p'" -> what it names; several lists are joined. Empty, with `failure` and `hint` set, when a name is not known.
-[[nodiscard]] std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::span<const std::string> lists,
-                                                              std::string& failure, std::string& hint);
+[[nodiscard]] std::optional<std::vector<Shown>> find_channels(const tactus_model& model,
+                                                              std::span<const std::string> lists, std::string& failure,
+                                                              std::string& hint);
 
 std::vector<Column> columns_of(std::span<const Shown> shown);
 

@@ -58,7 +58,9 @@ constexpr const char* export_footer = R"(Examples:
 
 // Adds --set, which several commands take.
 void add_set(CLI::App& command, std::vector<std::string>& set) {
-  command.add_option("--set", set, "give a parameter or constant another value: --set k=9")->type_name("NAME=VALUE")->allow_extra_args(false);
+  command.add_option("--set", set, "give a parameter or constant another value: --set k=9")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false);
 }
 
 void add_files(CLI::App& command, std::vector<std::string>& files) {
@@ -100,13 +102,16 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_set(*run_command, run.set);
   run_command->add_option("--solver", run.solver, "euler, rk4, bs3, tsit5 or dop853")->type_name("S");
   run_command->add_option("--step", run.step, "the fixed step, or an adaptive solver's largest")->type_name("H");
-  run_command->add_option("--tolerance", run.tolerance, "of an adaptive solver; 1e-6 when none is given")->type_name("E");
+  run_command->add_option("--tolerance", run.tolerance, "of an adaptive solver; 1e-6 when none is given")
+      ->type_name("E");
   run_command->add_option("--every", run.every, "record a row every DT seconds")->type_name("DT");
   run_command->add_option("--show", run.show, "what to record and show: p, p', p[1]; all that moves when not given")
       ->type_name("a,b")
       ->allow_extra_args(false);
   run_command->add_option("--out", run.out, "write the rows there; `-`: standard output")->type_name("run.csv");
-  run_command->add_option("--plot", run.plot, "draw them: .svg, .png or .pdf")->type_name("run.svg")->allow_extra_args(false);
+  run_command->add_option("--plot", run.plot, "draw them: .svg, .png or .pdf")
+      ->type_name("run.svg")
+      ->allow_extra_args(false);
   run_command->add_option("--device", run.devices, "what stands behind an `external`: --device hand=file:hand.csv")
       ->type_name("NAME=KIND:ARG")
       ->allow_extra_args(false);
@@ -132,9 +137,13 @@ Command parse_command_line(int argc, const char* const* argv) {
   PlotOptions plot;
   CLI::App* plot_command = app.add_subcommand("plot", "draw the rows of a run");
   plot_command->footer(plot_footer);
-  plot_command->add_option("table", plot.table, "a CSV file; its first column is the time")->required()->type_name("run.csv");
+  plot_command->add_option("table", plot.table, "a CSV file; its first column is the time")
+      ->required()
+      ->type_name("run.csv");
   plot_command->add_option("-o,--out", plot.out, "the picture: .svg, .png or .pdf")->type_name("run.svg");
-  plot_command->add_option("--show", plot.show, "the columns to draw: p, p[1]")->type_name("a,b")->allow_extra_args(false);
+  plot_command->add_option("--show", plot.show, "the columns to draw: p, p[1]")
+      ->type_name("a,b")
+      ->allow_extra_args(false);
   plot_command->add_flag("--json", plot.json, "print one JSON object");
   plot_command->add_flag("--quiet", plot.quiet, "print nothing but errors");
 
@@ -146,15 +155,19 @@ Command parse_command_line(int argc, const char* const* argv) {
   export_c_command->footer(export_footer);
   add_files(*export_c_command, export_c.files);
   add_set(*export_c_command, export_c.set);
-  export_c_command->add_option("-o,--out", export_c.directory, "the folder, created when missing")->required()->type_name("DIR");
-  export_c_command->add_option("--name", export_c.name, "base name of the files; the model's when not given")->type_name("NAME");
+  export_c_command->add_option("-o,--out", export_c.directory, "the folder, created when missing")
+      ->required()
+      ->type_name("DIR");
+  export_c_command->add_option("--name", export_c.name, "base name of the files; the first file's when not given")
+      ->type_name("NAME");
   export_c_command->add_flag("--json", export_c.json, "print one JSON object");
   export_c_command->add_flag("--quiet", export_c.quiet, "print nothing but errors");
 
   // The innermost command that was reached: its help, its options.
   auto reached = [&]() -> const CLI::App& {
     const CLI::App* command = &app;
-    for (auto inner = command->get_subcommands(); !inner.empty(); inner = command->get_subcommands()) command = inner.front();
+    for (auto inner = command->get_subcommands(); !inner.empty(); inner = command->get_subcommands())
+      command = inner.front();
     return *command;
   };
   bool json = wants_json(argc, argv);
@@ -176,21 +189,29 @@ Command parse_command_line(int argc, const char* const* argv) {
     const CLI::App& command = reached();
     if (!word.empty() && word.front() == '-')
       return Finished{usage_error(json, fmt::format("there is no option `{}`", word), hint_for_option(command, word))};
-    return Finished{usage_error(json, fmt::format("`{}` is not expected here", word), "`tactus --help` lists the commands")};
+    return Finished{
+        usage_error(json, fmt::format("`{}` is not expected here", word), "`tactus --help` lists the commands")};
   } catch (const CLI::RequiredError& error) {
     const CLI::App& command = reached();
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
       std::vector<std::string> names = {"run", "check", "explain", "plot", "export"};
-      if (word.empty()) return Finished{usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
+      if (word.empty())
+        return Finished{
+            usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
       auto near = nearest(word, names);
-      if (word.front() == '-') return Finished{usage_error(json, fmt::format("there is no option `{}` without a command", word), "`tactus --help` lists the commands")};
-      return Finished{usage_error(json, fmt::format("there is no command `{}`", word),
-                                  near ? fmt::format("did you mean `tactus {}`?", *near) : "`tactus --help` lists them")};
+      if (word.front() == '-')
+        return Finished{usage_error(json, fmt::format("there is no option `{}` without a command", word),
+                                    "`tactus --help` lists the commands")};
+      return Finished{
+          usage_error(json, fmt::format("there is no command `{}`", word),
+                      near ? fmt::format("did you mean `tactus {}`?", *near) : "`tactus --help` lists them")};
     }
-    return Finished{usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", command.get_name()))};
+    return Finished{
+        usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", command.get_name()))};
   } catch (const CLI::ParseError& error) {
-    return Finished{usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", reached().get_name()))};
+    return Finished{
+        usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", reached().get_name()))};
   }
 
   if (*run_command) return run;

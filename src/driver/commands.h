@@ -64,7 +64,7 @@ struct ExportCOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
   std::string directory;
-  std::string name;  // empty: the model's
+  std::string name;  // empty: the first file's, without its ending
   bool json = false;
   bool quiet = false;
 };

@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::size_t lines_shown = 40;
 // Stages of the backends, made only when asked for by name.
-constexpr std::pair<std::string_view, std::string_view> backends[] = {{"c", "the model as C"}, {"llvm", "the model as LLVM IR"}};
+constexpr std::pair<std::string_view, std::string_view> backends[] = {{"c", "the model as C"},
+                                                                      {"llvm", "the model as LLVM IR"}};
 
 // The first lines, and how to see the rest.
 std::string shortened(const std::string& text, const std::string& stage) {
@@ -43,7 +44,8 @@ int explain(const ExplainOptions& options) {
   auto& stages = compiled.explanation.stages;
   if (compiled.program) {
     if (options.dump == "c") stages.push_back({"c", "the model as C", emit_c::emit_model(*compiled.program, "model")});
-    if (options.dump == "llvm") stages.push_back({"llvm", "the model as LLVM IR", emit_llvm::llvm_text(*compiled.program)});
+    if (options.dump == "llvm")
+      stages.push_back({"llvm", "the model as LLVM IR", emit_llvm::llvm_text(*compiled.program)});
   }
 
   if (!options.dump.empty()) {
@@ -56,7 +58,8 @@ int explain(const ExplainOptions& options) {
       for (const auto& [name, title] : backends) names.emplace_back(name);
       auto near = nearest(options.dump, names);
       return usage_error(options.json, fmt::format("there is no stage `{}`", options.dump),
-                         fmt::format("{}the stages are {}", near ? fmt::format("did you mean `{}`? ", *near) : "", fmt::join(names, ", ")));
+                         fmt::format("{}the stages are {}", near ? fmt::format("did you mean `{}`? ", *near) : "",
+                                     fmt::join(names, ", ")));
     }
     stages = {*stage};
   }
@@ -66,14 +69,16 @@ int explain(const ExplainOptions& options) {
     object["status"] = compiled.program ? "ok" : "error";
     object["diagnostics"] = nlohmann::ordered_json::parse(diag::render_json(compiled.diags, compiled.sources));
     object["stages"] = nlohmann::ordered_json::array();
-    for (const auto& stage : stages) object["stages"].push_back({{"name", stage.name}, {"title", stage.title}, {"text", stage.text}});
+    for (const auto& stage : stages)
+      object["stages"].push_back({{"name", stage.name}, {"title", stage.title}, {"text", stage.text}});
     print_json(object);
     return compiled.program ? exit_done : exit_model_errors;
   }
   if (!options.dump.empty()) {
     fmt::print("{}{}", stages.front().text, stages.front().text.ends_with('\n') ? "" : "\n");
   } else {
-    for (const auto& stage : stages) fmt::print("== {}: {}\n{}\n", stage.name, stage.title, shortened(stage.text, stage.name));
+    for (const auto& stage : stages)
+      fmt::print("== {}: {}\n{}\n", stage.name, stage.title, shortened(stage.text, stage.name));
     if (compiled.program)
       for (const auto& [name, title] : backends) fmt::print("== {}: {}: --dump={}\n", name, title, name);
   }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "api/load.h"
@@ -19,7 +20,10 @@ int export_c(const ExportCOptions& options) {
   api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
   if (!compiled.program) return model_errors(options.json, compiled);
   std::string failure;
-  if (!exporting::write_c(*compiled.program, options.directory, {options.name}, failure)) return usage_error(options.json, failure, "");
+  // lorenz.tact becomes lorenz.c.
+  std::string name = options.name.empty() ? std::filesystem::path(options.files.front()).stem().string() : options.name;
+  if (!exporting::write_c(*compiled.program, options.directory, {name}, failure))
+    return usage_error(options.json, failure, "");
   if (options.json) {
     print_json({{"status", "done"}, {"directory", options.directory}});
   } else if (!options.quiet) {

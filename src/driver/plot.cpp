@@ -18,14 +18,17 @@ int plot(const PlotOptions& options) {
   auto usage = [&](std::string_view text, std::string_view hint) { return usage_error(options.json, text, hint); };
   std::string failure;
   std::string out = options.out;
-  if (out.empty()) out = options.table == "-" ? "run.svg" : std::filesystem::path(options.table).replace_extension(".svg").string();
+  if (out.empty())
+    out = options.table == "-" ? "run.svg" : std::filesystem::path(options.table).replace_extension(".svg").string();
   if (!trace::can_write_figure(out, failure)) return usage(failure, "");
-  auto table = trace::read_csv(options.table, {.increasing_time = false, .finite = false, .header_only_allowed = true}, failure);
+  auto table =
+      trace::read_csv(options.table, {.increasing_time = false, .finite = false, .header_only_allowed = true}, failure);
   if (!table) return usage(failure, "");
   if (table->columns.size() < 2) return usage(fmt::format("`{}` has no column behind the time", options.table), "");
 
   std::vector<std::string> names = table->names;
-  for (std::size_t i = names.size(); i < table->columns.size(); ++i) names.push_back(i == 0 ? "t" : fmt::format("column {}", i + 1));
+  for (std::size_t i = names.size(); i < table->columns.size(); ++i)
+    names.push_back(i == 0 ? "t" : fmt::format("column {}", i + 1));
   std::vector<std::size_t> chosen;
   for (const std::string& list : options.show) {
     for (const std::string& name : split_names(list)) {
@@ -35,8 +38,9 @@ int plot(const PlotOptions& options) {
       }
       if (chosen.size() > before) continue;
       auto near = nearest(name, names);
-      return usage(fmt::format("`{}` has no column `{}`", options.table, name),
-                   near ? fmt::format("did you mean `{}`?", *near) : fmt::format("its columns are {}", fmt::join(names, ", ")));
+      return usage(
+          fmt::format("`{}` has no column `{}`", options.table, name),
+          near ? fmt::format("did you mean `{}`?", *near) : fmt::format("its columns are {}", fmt::join(names, ", ")));
     }
   }
   if (options.show.empty()) {

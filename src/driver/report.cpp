@@ -39,7 +39,8 @@ int usage_error(bool json, std::string_view text, std::string_view hint) {
 
 int model_errors(bool json, const api::Compiled& compiled) {
   if (json) {
-    print_json({{"status", compiled.is_misuse ? "usage" : "error"}, {"diagnostics", Json::parse(diag::render_json(compiled.diags, compiled.sources))}});
+    print_json({{"status", compiled.is_misuse ? "usage" : "error"},
+                {"diagnostics", Json::parse(diag::render_json(compiled.diags, compiled.sources))}});
   } else {
     fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
   }

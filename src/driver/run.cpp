@@ -1,4 +1,6 @@
 // tactus run: a model's text -> its motion: final values, rows in a CSV file, a plot.
+#include "runtime/sim/run.h"
+
 #include <fmt/format.h>
 
 #include <chrono>
@@ -14,7 +16,6 @@
 #include "driver/progress.h"
 #include "driver/report.h"
 #include "driver/settings.h"
-#include "runtime/sim/run.h"
 #include "runtime/trace/csv_writer.h"
 #include "runtime/trace/figure.h"
 #include "runtime/trace/recorder.h"
@@ -72,10 +73,13 @@ class Rows : public sim::Observer {
 
 const char* ending_name(sim::Ending ending) {
   switch (ending) {
-    case sim::Ending::done: return "done";
-    case sim::Ending::interrupted: return "interrupted";
+    case sim::Ending::done:
+      return "done";
+    case sim::Ending::interrupted:
+      return "interrupted";
     case sim::Ending::failed:
-    case sim::Ending::not_kept: return "failed";
+    case sim::Ending::not_kept:
+      return "failed";
   }
   return "failed";
 }
@@ -164,7 +168,8 @@ struct Report {
       object["diagnostics"] = Json::parse(diag::render_json(compiled.diags, compiled.sources));
     if (outcome.failure) {
       const sim::Failure& failure = *outcome.failure;
-      Json told = {{"kind", sim::status_name(failure.status)}, {"time", json_number(failure.time)}, {"text", failure.text}};
+      Json told = {
+          {"kind", sim::status_name(failure.status)}, {"time", json_number(failure.time)}, {"text", failure.text}};
       if (!failure.hint.empty()) told["hint"] = failure.hint;
       if (!failure.equations.empty()) told["equations"] = failure.equations;
       if (failure.line) told["line"] = failure.line;
@@ -192,13 +197,16 @@ struct Report {
       if (!outcome.outputs.empty()) {
         for (std::size_t i = 0; i < shown.size() && i < most; ++i)
           fmt::print(to, "  {:<{}} = {}\n", shown[i].name, width, text_value(shown[i], outcome.outputs));
-        if (shown.size() > most) fmt::print(to, "  .. and {} more: --show a,b picks, --json gives all\n", shown.size() - most);
+        if (shown.size() > most)
+          fmt::print(to, "  .. and {} more: --show a,b picks, --json gives all\n", shown.size() - most);
       }
-      std::string method = plan.adaptive()
-                               ? fmt::format("{} steps of {} ({} rejected), tolerance {}", outcome.steps, sim::solver_name(plan.solver),
-                                             outcome.rejected, plan.tolerance)
-                               : fmt::format("{} steps of {}, h = {}", outcome.steps, sim::solver_name(plan.solver), plan.step);
-      fmt::print(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
+      std::string method =
+          plan.adaptive()
+              ? fmt::format("{} steps of {} ({} rejected), tolerance {}", outcome.steps, sim::solver_name(plan.solver),
+                            outcome.rejected, plan.tolerance)
+              : fmt::format("{} steps of {}, h = {}", outcome.steps, sim::solver_name(plan.solver), plan.step);
+      fmt::print(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds),
+                 seconds_text(run_seconds));
       for (const std::string& file : files_written) fmt::print(to, "  wrote {}\n", file);
       std::fflush(to);
       for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
@@ -219,7 +227,8 @@ int run(const RunOptions& options) {
   std::string failure;
 
   // Mistakes in the command line that need no model.
-  if (options.json && options.out == "-") return usage({"--json and `--out -` both want standard output", "name a file: --out run.csv"});
+  if (options.json && options.out == "-")
+    return usage({"--json and `--out -` both want standard output", "name a file: --out run.csv"});
   for (const std::string& path : options.plot) {
     if (!trace::can_write_figure(path, failure)) return usage({failure, ""});
   }
@@ -247,8 +256,7 @@ int run(const RunOptions& options) {
   auto plan = sim::make_plan(model, settings, failure);
   if (!plan) return usage({failure, ""});
   std::vector<std::string> notes = plan->notes;
-  auto parameters = parameter_values(model, *overrides, notes, mistake);
-  if (!parameters) return usage(mistake);
+  auto parameters = parameter_values(model, *overrides, notes);
   Devices devices;
   if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
   std::vector<Shown> shown = default_channels(model);
@@ -274,7 +282,7 @@ int run(const RunOptions& options) {
     sim::Request request;
     request.table = [&jit] { return jit.current(); };
     request.plan = *plan;
-    request.parameters = std::move(*parameters);
+    request.parameters = std::move(parameters);
     request.feeds = devices.feeds;
     request.stop = &interrupt.asked();
     request.progress = [&](double time) {
@@ -302,7 +310,8 @@ int run(const RunOptions& options) {
   }
   if (options.json && options.show.empty()) {
     shown.clear();
-    for (std::uint32_t i = 0; i < model.channel_count; ++i) shown.push_back({model.channels[i].name, &model.channels[i], std::nullopt});
+    for (std::uint32_t i = 0; i < model.channel_count; ++i)
+      shown.push_back({model.channels[i].name, &model.channels[i], std::nullopt});
   }
   Report report{options, model, *plan, outcome, shown, notes, files_written, not_kept, compile_seconds, run_seconds};
   if (options.json) {
@@ -310,7 +319,8 @@ int run(const RunOptions& options) {
   } else {
     report.print_text();
   }
-  if (outcome.ending == sim::Ending::failed || outcome.ending == sim::Ending::not_kept || !not_kept.empty()) return exit_run_failed;
+  if (outcome.ending == sim::Ending::failed || outcome.ending == sim::Ending::not_kept || !not_kept.empty())
+    return exit_run_failed;
   return outcome.ending == sim::Ending::interrupted ? exit_interrupted : exit_done;
 }
 

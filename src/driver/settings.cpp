@@ -23,9 +23,11 @@ std::optional<double> read_number(std::string_view text) {
 }
 
 // "did you mean ..", or the list of what there is.
-std::string choices(std::string_view word, const std::vector<std::string>& names, std::string_view what, std::string_view none) {
+std::string choices(std::string_view word, const std::vector<std::string>& names, std::string_view what,
+                    std::string_view none) {
   if (names.empty()) return std::string(none);
-  if (auto near = nearest(word, names)) return fmt::format("did you mean `{}`? the {} are {}", *near, what, fmt::join(names, ", "));
+  if (auto near = nearest(word, names))
+    return fmt::format("did you mean `{}`? the {} are {}", *near, what, fmt::join(names, ", "));
   return fmt::format("the {} are {}", what, fmt::join(names, ", "));
 }
 
@@ -44,8 +46,9 @@ bool names_component(std::string_view header, const tactus_channel& channel, std
 }
 
 // The column of `signal` for each scalar of the channels, in order.
-bool match_columns(const trace::Signal& signal, const std::string& path, const std::vector<const tactus_channel*>& channels,
-                   std::vector<std::size_t>& columns, std::vector<std::string>& notes, Mistake& mistake) {
+bool match_columns(const trace::Signal& signal, const std::string& path,
+                   const std::vector<const tactus_channel*>& channels, std::vector<std::size_t>& columns,
+                   std::vector<std::string>& notes, Mistake& mistake) {
   std::vector<std::string> missing;
   std::vector<std::string> wanted;
   for (const tactus_channel* channel : channels) {
@@ -77,8 +80,8 @@ bool match_columns(const trace::Signal& signal, const std::string& path, const s
   columns.clear();
   for (std::size_t k = 0; k < wanted.size(); ++k) columns.push_back(k);
   if (!signal.names().empty())
-    notes.push_back(fmt::format("no column of `{}` is named like what is read: {} {} taken from its columns in order", path,
-                                fmt::join(wanted, ", "), wanted.size() == 1 ? "is" : "are"));
+    notes.push_back(fmt::format("no column of `{}` is named like what is read: {} {} taken from its columns in order",
+                                path, fmt::join(wanted, ", "), wanted.size() == 1 ? "is" : "are"));
   return true;
 }
 
@@ -94,7 +97,8 @@ std::optional<std::vector<compiler::Override>> read_overrides(std::span<const st
     }
     auto value = read_number(std::string_view(word).substr(equals + 1));
     if (!value) {
-      mistake = {fmt::format("`{}` in `--set {}` is not a number", word.substr(equals + 1), word), "such as --set k=9 or --set k=1e-3"};
+      mistake = {fmt::format("`{}` in `--set {}` is not a number", word.substr(equals + 1), word),
+                 "such as --set k=9 or --set k=1e-3"};
       return std::nullopt;
     }
     overrides.push_back({word.substr(0, equals), *value});
@@ -102,29 +106,20 @@ std::optional<std::vector<compiler::Override>> read_overrides(std::span<const st
   return overrides;
 }
 
-std::optional<std::vector<sim::ParameterValue>> parameter_values(const tactus_model& model,
-                                                                 std::span<const compiler::Override> overrides,
-                                                                 std::vector<std::string>& notes, Mistake& mistake) {
+std::vector<sim::ParameterValue> parameter_values(const tactus_model& model,
+                                                  std::span<const compiler::Override> overrides,
+                                                  std::vector<std::string>& notes) {
   std::vector<sim::ParameterValue> values;
   for (const compiler::Override& given : overrides) {
-    bool found = false;
-    std::vector<std::string> names;
     for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
       const tactus_parameter& parameter = model.parameters[i];
-      names.emplace_back(parameter.name);
       if (given.name != parameter.name) continue;
-      found = true;
       values.push_back({i, given.value});
       bool ranged = parameter.low != parameter.high;
       if (ranged && (given.value < parameter.low || given.value > parameter.high))
-        notes.push_back(fmt::format("`{}` = {} lies outside its range {}..{}", given.name, given.value, parameter.low, parameter.high));
+        notes.push_back(fmt::format("`{}` = {} lies outside its range {}..{}", given.name, given.value, parameter.low,
+                                    parameter.high));
     }
-    for (std::uint32_t i = 0; i < model.channel_count && !found; ++i)
-      found = given.name == model.channels[i].name && (model.channels[i].flags & TACTUS_CHANNEL_CONSTANT);
-    if (found) continue;
-    mistake = {fmt::format("the model has no parameter `{}`", given.name),
-               choices(given.name, names, "parameters", "it has none: write `parameter k = 4;` in the model")};
-    return std::nullopt;
   }
   return values;
 }
@@ -141,7 +136,8 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
   std::vector<std::string> names;  // of devices that something is read from
   for (std::uint32_t i = 0; i < model.port_count; ++i) {
     const tactus_port& port = model.ports[i];
-    if (port.is_input && std::find(names.begin(), names.end(), port.device) == names.end()) names.emplace_back(port.device);
+    if (port.is_input && std::find(names.begin(), names.end(), port.device) == names.end())
+      names.emplace_back(port.device);
   }
   std::set<std::string> seen;
   std::set<std::uint32_t> fed;  // input channels
@@ -149,7 +145,8 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
     std::size_t equals = word.find('=');
     std::size_t colon = word.find(':', equals == std::string::npos ? 0 : equals);
     if (equals == std::string::npos || equals == 0) {
-      mistake = {fmt::format("`--device {}` does not say what stands behind which `external`", word), "such as --device hand=file:hand.csv"};
+      mistake = {fmt::format("`--device {}` does not say what stands behind which `external`", word),
+                 "such as --device hand=file:hand.csv"};
       return false;
     }
     std::string name = word.substr(0, equals);
@@ -158,7 +155,8 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       bool writes = false;
       for (std::uint32_t i = 0; i < model.port_count; ++i) writes = writes || name == model.ports[i].device;
-      mistake = writes ? Mistake{fmt::format("nothing is read from `{}`: it is only written to", name), "leave that --device out"}
+      mistake = writes ? Mistake{fmt::format("nothing is read from `{}`: it is only written to", name),
+                                 "leave that --device out"}
                        : Mistake{fmt::format("the model has no `external {}` that it reads from", name),
                                  choices(name, names, "devices", "it reads from none")};
       return false;
@@ -172,13 +170,15 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
       bool planned = std::find(later.begin(), later.end(), kind) != later.end();
       std::vector<std::string> kinds = {"file"};
       auto near = nearest(kind, kinds);
-      mistake = {planned ? fmt::format("devices of kind `{}` are not built yet", kind) : fmt::format("there is no kind of device `{}`", kind),
+      mistake = {planned ? fmt::format("devices of kind `{}` are not built yet", kind)
+                         : fmt::format("there is no kind of device `{}`", kind),
                  fmt::format("{}kinds: file (a recorded hand: {}=file:hand.csv); not built yet: {}",
                              near ? fmt::format("did you mean `{}`? ", *near) : "", name, fmt::join(later, ", "))};
       return false;
     }
     if (argument.empty()) {
-      mistake = {fmt::format("`--device {}` names no file", word), fmt::format("such as --device {}=file:hand.csv", name)};
+      mistake = {fmt::format("`--device {}` names no file", word),
+                 fmt::format("such as --device {}=file:hand.csv", name)};
       return false;
     }
     std::string failure;
@@ -205,8 +205,9 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
   for (std::uint32_t i = 0; i < model.port_count; ++i) {
     const tactus_port& port = model.ports[i];
     if (!port.is_input || !fed.insert(port.channel).second) continue;
-    notes.push_back(fmt::format("nothing feeds `{}`, which is read from `{}`: it stays zero; feed it with --device {}=file:hand.csv",
-                                model.input_channels[port.channel].name, port.device, port.device));
+    notes.push_back(fmt::format(
+        "nothing feeds `{}`, which is read from `{}`: it stays zero; feed it with --device {}=file:hand.csv",
+        model.input_channels[port.channel].name, port.device, port.device));
   }
   return true;
 }

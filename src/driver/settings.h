@@ -21,14 +21,14 @@ struct Mistake {
 };
 
 // "k=9" -> {"k", 9}. Only plain, finite numbers are read.
-[[nodiscard]] std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set, Mistake& mistake);
+[[nodiscard]] std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set,
+                                                                            Mistake& mistake);
 
-// The values of parameters among the overrides. Each name is a parameter or a constant of the model (which the compiler has
-// replaced), else a mistake. Notes say when a value lies outside its range.
-[[nodiscard]] std::optional<std::vector<sim::ParameterValue>> parameter_values(const tactus_model& model,
-                                                                               std::span<const compiler::Override> overrides,
-                                                                               std::vector<std::string>& notes,
-                                                                               Mistake& mistake);
+// The values of parameters among the overrides; the compiler has seen to the others, which are constants, and refused what is
+// neither. Notes say when a value lies outside its range.
+[[nodiscard]] std::vector<sim::ParameterValue> parameter_values(const tactus_model& model,
+                                                                std::span<const compiler::Override> overrides,
+                                                                std::vector<std::string>& notes);
 
 [[nodiscard]] std::optional<tactus_solver> read_solver(const std::string& name, Mistake& mistake);
 

@@ -1,4 +1,5 @@
-// Exported C builds without warnings by two compilers, and its main writes the rows of sim::run, bit for bit.
+// Exported C builds without warnings by two compilers, and its main writes the rows of sim::run, bit for bit; and so does
+// tests/wasm_run.mjs.
 #include "export/export_c.h"
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "compiler/emit_llvm/jit.h"
 #include "compiler/emit_llvm/testing/compare.h"
 #include "compiler/emit_llvm/testing/sample_programs.h"
+#include "compiler/emit_llvm/wasm.h"
 #include "export/amalgamate.h"
 #include "runtime/sim/plan.h"
 #include "runtime/sim/run.h"
@@ -112,9 +114,11 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
     if (k % 3 == 1) program.record_period = 0;
     write(program, "sample");
     ASSERT_TRUE(make(k % 2 ? "gcc" : "clang-19", "-O2")) << program.name;
+    std::string failure;
+    const std::vector<std::uint8_t> wasm = emit_llvm::emit_wasm(program, failure);
+    std::ofstream(folder_ / "sample.wasm", std::ios::binary).write(reinterpret_cast<const char*>(wasm.data()), std::ssize(wasm));
     emit_llvm::CompiledModel jit(program, {.optimise = false});
     for (const Options& options : all) {
-      std::string failure;
       const auto plan = sim::make_plan(*jit.current(), options.settings, failure);
       ASSERT_TRUE(plan) << failure;
       Rows rows(*jit.current());
@@ -125,6 +129,12 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
       const Csv csv = run_program(fmt::format("'{}/sample' {}", folder_.string(), options.words));
       EXPECT_EQ(backend_testing::first_difference(rows.values, csv.values), "") << program.name << " " << options.words;
       EXPECT_EQ(csv.exit_code, outcome.ending == sim::Ending::done ? 0 : 4) << program.name << " " << options.words;
+      if (!backend_testing::has_node()) continue;
+      const Csv in_wasm = run_program(fmt::format("node '{}/tests/wasm_run.mjs' '{}/sample.wasm' {}", TACTUS_SOURCE_DIR,
+                                                  folder_.string(), options.words));
+      EXPECT_EQ(backend_testing::first_difference(rows.values, in_wasm.values), "") << "wasm: " << program.name << " " << options.words;
+      EXPECT_EQ(in_wasm.exit_code, csv.exit_code) << "wasm: " << program.name << " " << options.words;
+      EXPECT_EQ(in_wasm.header, csv.header);
     }
   }
 }

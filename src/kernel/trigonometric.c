@@ -1,6 +1,6 @@
 /* sin, cos, tan.
  *
- * Enters: any double, an angle in radians. Leaves: a result within 0.9 ulp; NaN for infinities and NaN; the zeros'
+ * Enters: any double, an angle in radians. Leaves: a result within 0.85 ulp; NaN for infinities and NaN; the zeros'
  * signs.
  *
  * Method: x = k pi/2 + r, |r| <= pi/4, r as a double-double, then polynomials in r^2.
@@ -14,9 +14,8 @@
  *   sin(r) = r + r^3 S(r^2), cos(r) = 1 - r^2/2 + r^4 C(r^2), where r^2/2 is exact in its leading part.
  *   tan = sin/cos or -cos/sin, both as double-doubles, the quotient corrected by its exact remainder.
  *
- * Coefficients: Sollya's fpminimax, degree 5, double coefficients, absolute error, of (sin(r)/r - 1)/r^2 and (cos(r)
- * - 1 + r^2/2)/r^4 as functions of r^2 on [0, (pi/4 + 2^-10)^2]; error 1.4e-17 in sin(r)/r (degree 6, for tan:
- * 4.4e-19), 4.7e-19 in cos(r). */
+ * Coefficients: Sollya's fpminimax, double coefficients, absolute error, as functions of r^2 on [0, (pi/4 + 2^-10)^2]:
+ * (sin(r)/r - 1)/r^2 of degree 6, error 4.4e-19 in sin(r)/r; (cos(r) - 1 + r^2/2)/r^4 of degree 5, error 4.7e-19. */
 #include <stdint.h>
 
 #include "kernel/double_parts.h"
@@ -117,19 +116,46 @@ TK_PART int tk_reduce(double x, tk_angle* angle) {
   return tk_abs(high) > 32.0 * tk_abs(second);
 }
 
-/* sin(r) = r + the result. */
-TK_PART double tk_sin_series(double r, double z) {
+/* The terms of sin(r) - r: the cube, which is the largest by far, and the others in pairs. */
+typedef struct tk_sin_terms {
+  double cube;
+  double fifth;
+  double higher;
+} tk_sin_terms;
+
+TK_PART tk_sin_terms tk_terms_of_sin(double r, double z) {
   double z2 = z * z;
-  double cube = r * z;
-  double first = (-0x1.5555555555555p-3 + 0x1.1111111110c84p-7 * z) + -0x1.a01a019ea17c5p-13 * z2;
-  double second = (0x1.71de37b235b35p-19 + -0x1.ae60217812a5cp-26 * z) + 0x1.5e11ba5d3813bp-33 * z2;
-  return cube * first + (cube * (z * z2)) * second;
+  double r3 = r * z;
+  double r5 = r3 * z;
+  double fifth = 0x1.111111111101ep-7 + -0x1.a01a019fe8844p-13 * z;
+  double ninth = 0x1.71de3a1031278p-19 + -0x1.ae63f7f221bedp-26 * z;
+  double thirteenth = 0x1.60e5c00024ab1p-33 + -0x1.8d49f2579c13ep-41 * z;
+  tk_sin_terms terms;
+  terms.cube = -0x1.5555555555555p-3 * r3;
+  terms.fifth = r5 * fifth;
+  terms.higher = (r5 * z2) * ninth + (r5 * (z2 * z2)) * thirteenth;
+  return terms;
 }
 
-/* sin(r + low) = r + the result. */
-TK_PART double tk_sin_rest(double r, double low) {
+/* For |r| <= pi/4, with the same bits as tk_sin_of(r, 0). */
+TK_PART double tk_sin_without_low(double r) {
+  tk_sin_terms terms = tk_terms_of_sin(r, r * r);
+  return r + ((terms.cube + terms.fifth) + terms.higher);
+}
+
+TK_PART double tk_sin_of(double r, double low) {
   double z = r * r;
-  return low * (1.0 - 0.5 * z) + tk_sin_series(r, z);
+  tk_sin_terms terms = tk_terms_of_sin(r, z);
+  return r + (((low * (1.0 - 0.5 * z) + terms.cube) + terms.fifth) + terms.higher);
+}
+
+/* sin(r + low) = *leading + the result, without the rounding of adding terms to the cube. */
+TK_PART double tk_sin_rest(double r, double low, double* leading) {
+  double z = r * r;
+  tk_sin_terms terms = tk_terms_of_sin(r, z);
+  double top = r + terms.cube;
+  *leading = top;
+  return ((r - top) + terms.cube) + ((low * (1.0 - 0.5 * z) + terms.fifth) + terms.higher);
 }
 
 /* cos(r + low) = *leading + the result. */
@@ -147,8 +173,6 @@ TK_PART double tk_cos_rest(double r, double low, double* leading) {
   *leading = top;
   return ((z2 * first + z4 * second) - half_low) + (((1.0 - top) - half) + (z4 * z2) * third);
 }
-
-TK_PART double tk_sin_of(double r, double low) { return r + tk_sin_rest(r, low); }
 
 TK_PART double tk_cos_of(double r, double low) {
   double leading;
@@ -174,7 +198,7 @@ static TK_COLD double tk_sin_rare(double x, uint64_t quarters) {
 
 TK_ENTRY double tk_sin(double x) {
   /* No reduction, the same bits: 0 < |x| < pi/4. */
-  if ((tk_bits(x) & ~TK_SIGN_BIT) - 1u < TK_PI_4_BITS - 1u) return x + tk_sin_series(x, x * x);
+  if ((tk_bits(x) & ~TK_SIGN_BIT) - 1u < TK_PI_4_BITS - 1u) return tk_sin_without_low(x);
   tk_angle angle;
   if (TK_UNLIKELY(!tk_reduce(x, &angle))) return tk_sin_rare(x, 0);
   return tk_turned_sin(&angle, 0);
@@ -209,7 +233,7 @@ static TK_COLD void tk_sincos_rare(double x, double* s, double* c) {
 
 TK_ENTRY void tk_sincos(double x, double* s, double* c) {
   if ((tk_bits(x) & ~TK_SIGN_BIT) - 1u < TK_PI_4_BITS - 1u) {
-    *s = x + tk_sin_series(x, x * x);
+    *s = tk_sin_without_low(x);
     *c = tk_cos_of(x, 0.0);
     return;
   }
@@ -219,17 +243,6 @@ TK_ENTRY void tk_sincos(double x, double* s, double* c) {
     return;
   }
   tk_turned_sincos(&angle, s, c);
-}
-
-/* tk_sin_rest with one more term, for tan, where the errors of sine and cosine add up. */
-TK_PART double tk_sin_rest_closely(double r, double low) {
-  double z = r * r;
-  double z2 = z * z;
-  double cube = r * z;
-  double first = (-0x1.5555555555555p-3 + 0x1.111111111101ep-7 * z) + -0x1.a01a019fe8844p-13 * z2;
-  double second =
-      (0x1.71de3a1031278p-19 + -0x1.ae63f7f221bedp-26 * z) + z2 * (0x1.60e5c00024ab1p-33 + -0x1.8d49f2579c13ep-41 * z);
-  return (low * (1.0 - 0.5 * z) + (cube * (z * z2)) * second) + cube * first;
 }
 
 /* n/d with n = n1 + n2 and d = d1 + d2, the second parts not larger than a tenth of the first: a quotient of 26 bits,
@@ -244,11 +257,12 @@ TK_PART double tk_quotient(double n1, double n2, double d1, double d2) {
 }
 
 TK_PART double tk_tan_of(double r, double low, uint64_t quarter) {
-  double cos_leading;
-  double cos_rest = tk_cos_rest(r, low, &cos_leading);
-  double sin_rest = tk_sin_rest_closely(r, low);
-  return quarter & 1u ? tk_quotient(-cos_leading, -cos_rest, r, sin_rest)
-                      : tk_quotient(r, sin_rest, cos_leading, cos_rest);
+  double cosine;
+  double sine;
+  double cosine_rest = tk_cos_rest(r, low, &cosine);
+  double sine_rest = tk_sin_rest(r, low, &sine);
+  return quarter & 1u ? tk_quotient(-cosine, -cosine_rest, sine, sine_rest)
+                      : tk_quotient(sine, sine_rest, cosine, cosine_rest);
 }
 
 static TK_COLD double tk_tan_rare(double x) {

@@ -11,6 +11,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/scope.h"
+#include "compiler/parse/parse.h"
 
 namespace check {
 namespace {
@@ -29,10 +30,11 @@ struct Known {
   bool is_fixed() const { return state == fixed; }
 };
 
-// A bound name stands for an expression in the scope of the call, or for a counter's value.
+// A bound name stands for an expression in the scope of the call, whose shape is worked out once, or for a counter's value.
 struct Bound {
   NodeId node;
   const Binding<Bound>* scope = nullptr;
+  Known known;
   std::optional<double> number;
 };
 using Scope = Binding<Bound>;
@@ -99,7 +101,7 @@ class Checker {
   void declare_input(const parse::External& external, const parse::Access& access, bool reactive) {
     const parse::Node& node = tree_[access.variable];
     if (node.kind != NodeKind::name) {
-      diags_.report(access.span, input_primed, print_place(access.span))
+      diags_.report(access.span, input_primed, parse::print(tree_, names_, access.variable))
           .hint("read the name itself; its derivative by time is known wherever the program writes it with a prime");
       return;
     }
@@ -115,8 +117,6 @@ class Checker {
     open_.push_back(true);
     model_.ports.push_back({external.name, id, true, reactive, {}});
   }
-
-  std::string print_place(base::Span) const { return "this"; }
 
   // Every name of an equation, condition or output that nothing declares is a variable.
   void find_variables() {
@@ -350,10 +350,15 @@ class Checker {
         settle(SymbolId(i), shape_of(tree_.constants[symbol.declaration].value, nullptr, 0));
       }
     }
-    for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
-    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     for (const Port& port : model_.ports) {
       if (port.value.valid()) settle(port.symbol, shape_of(port.value, nullptr, 0));
+    }
+    for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
+    // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
+    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
+    if (!changed_) return;
+    for (auto equation = tree_.equations.rbegin(); equation != tree_.equations.rend(); ++equation) {
+      relate(equation->left, equation->right, likely);
     }
   }
 
@@ -437,13 +442,60 @@ class Checker {
       Known sum = shape_of(id, scope, 0);
       if (sum.is_fixed() && !sum.shape.is_scalar()) push(id, sum.shape, true, scope, depth);
     }
+    if (node.kind == NodeKind::call && tree_[tree_.child(id, 0)].kind == NodeKind::name) {
+      base::NameId name = tree_[tree_.child(id, 0)].name;
+      auto found = model_.find(name);
+      if (found && model_.symbols[*found].role == Role::function) spread_function(id, *found, scope, depth);
+      else if (node.child_count == 3) spread_pair(id, names_.text(name), scope, depth);
+    }
     for (const parse::Child& child : tree_.children_of(id)) spread(child.node, scope, depth + 1);
+  }
+
+  void spread_function(NodeId id, SymbolId symbol, const Scope* scope, int depth) {
+    const parse::Function& function = tree_.functions[model_.symbols[symbol].declaration];
+    if (tree_[id].child_count - 1 != function.arguments.size()) return;
+    if (std::find(active_.begin(), active_.end(), symbol) != active_.end()) return;
+    std::vector<Scope> bindings = bind(id, function, scope, depth);
+    active_.push_back(symbol);
+    spread(function.value, bindings.empty() ? nullptr : &bindings.back(), depth + 1);
+    active_.pop_back();
+  }
+
+  // dot(a, b), distance(a, b) ..: two of a kind.
+  void spread_pair(NodeId id, std::string_view name, const Scope* scope, int depth) {
+    if (name != "dot" && name != "distance" && name != "proj" && name != "cross") return;
+    Known a = shape_of(tree_.child(id, 1), scope, 0);
+    Known b = shape_of(tree_.child(id, 2), scope, 0);
+    if (a.is_fixed() && b.state == Known::open) push(tree_.child(id, 2), a.shape, true, scope, depth + 1);
+    if (b.is_fixed() && a.state == Known::open) push(tree_.child(id, 1), b.shape, true, scope, depth + 1);
+  }
+
+  // A function's arguments, bound to the expressions of a call; the innermost binding is the last.
+  std::vector<Scope> bind(NodeId call, const parse::Function& function, const Scope* scope, int depth) {
+    std::vector<Scope> bindings(function.arguments.size());
+    const Scope* inner = nullptr;
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+      Bound bound;
+      bound.node = tree_.child(call, static_cast<std::uint32_t>(i) + 1);
+      bound.scope = scope;
+      bound.known = shape_of(bound.node, scope, depth + 1);
+      bindings[i] = {inner, function.arguments[i], bound};
+      inner = &bindings[i];
+    }
+    return bindings;
+  }
+
+  // A bounded amount of work for one program: functions of functions can grow exponentially when they are expanded.
+  bool affordable(base::Span span) {
+    const long long limit = 2'000'000 + 50 * static_cast<long long>(tree_.nodes.size());
+    if (++work_ == limit) diags_.report(span, too_large).hint("name the parts: give them equations of their own");
+    return work_ < limit;
   }
 
   // The shape of an expression, as far as it is known. With reporting_ on, says what does not fit.
   Known shape_of(NodeId id, const Scope* scope, int depth) {
     const parse::Node& node = tree_[id];
-    if (depth > 500) return {};
+    if (depth > 500 || !affordable(node.span)) return {};
     auto of_child = [&](std::uint32_t i) { return shape_of(tree_.child(id, i), scope, depth + 1); };
     switch (node.kind) {
       case NodeKind::number: return node.number == 0 ? Known::of_any() : Known::of(Shape::scalar());
@@ -451,7 +503,7 @@ class Checker {
       case NodeKind::string:
         if (reporting_) diags_.report(node.span, not_a_value, "a text");
         return {};
-      case NodeKind::name: return shape_of_name(id, scope, depth);
+      case NodeKind::name: return shape_of_name(id, scope);
       case NodeKind::member: return shape_of_member(id);
       case NodeKind::prime: return of_child(0);
       case NodeKind::negate: return of_child(0);
@@ -508,11 +560,10 @@ class Checker {
     return {};
   }
 
-  Known shape_of_name(NodeId id, const Scope* scope, int depth) {
+  Known shape_of_name(NodeId id, const Scope* scope) {
     const parse::Node& node = tree_[id];
     if (auto bound = find_binding(scope, node.name)) {
-      if (bound->what.number) return Known::of(Shape::scalar());
-      return bound->what.node.valid() ? shape_of(bound->what.node, bound->what.scope, depth + 1) : Known();
+      return bound->what.number ? Known::of(Shape::scalar()) : bound->what.known;
     }
     if (node.name == time_ || node.name == pi_) return Known::of(Shape::scalar());
     auto found = model_.find(node.name);
@@ -565,15 +616,12 @@ class Checker {
       part = known;
     }
     if (!part.is_fixed() && !open) part = Known::of(Shape::scalar());  // all zeros
-    if (!part.is_fixed()) return likely_vector(node.child_count);
+    if (!part.is_fixed()) return {};
     if (part.shape.is_scalar()) return Known::of(Shape::vector(node.child_count));
     if (part.shape.is_vector()) return Known::of(Shape::matrix(node.child_count, part.shape.rows));
     if (reporting_) diags_.report(node.span, tuple_mixed).hint("a matrix cannot be part of a vector");
     return {};
   }
-
-  // A tuple of open parts is a vector as a rule; rows that turn out to be vectors settle before this is asked again.
-  Known likely_vector(std::uint32_t) { return {}; }
 
   Known component_wise(Known a, Known b, base::Span span, std::string_view what) {
     if (a.state == Known::any) return b;
@@ -682,14 +730,9 @@ class Checker {
             .hint("components are numbered from 1 to {}", limit);
       }
     }
-    if (!base.is_fixed()) return base.state == Known::any ? Known() : base_index_open(node);
+    if (!base.is_fixed()) return {};
     if (base.shape.is_matrix() && node.child_count == 2) return Known::of(Shape::vector(base.shape.columns));
     return Known::of(Shape::scalar());
-  }
-
-  // v[i] of an open v: a component, as a rule of a vector.
-  Known base_index_open(const parse::Node& node) {
-    return node.child_count == 3 ? Known::of(Shape::scalar()) : Known();
   }
 
   Known shape_of_call(NodeId id, const Scope* scope, int depth) {
@@ -723,11 +766,13 @@ class Checker {
     }
     int count = static_cast<int>(node.child_count) - 1;
     if (count < builtin->fewest || count > builtin->most) {
-      if (reporting_) diags_.report(node.span, argument_count, name, static_cast<std::size_t>(count)).hint("write `{}`", builtin->usage);
+      if (reporting_) diags_.report(node.span, argument_count, name, arguments_text(static_cast<std::size_t>(count))).hint("write `{}`", builtin->usage);
       return {};
     }
     return shape_of_builtin(id, *builtin, scope, depth);
   }
+
+  static std::string arguments_text(std::size_t count) { return fmt::format("{} argument{}", count, count == 1 ? "" : "s"); }
 
   std::optional<std::string> nearest_function(std::string_view wanted) {
     std::vector<std::string_view> all;
@@ -744,30 +789,22 @@ class Checker {
     std::size_t count = node.child_count - 1;
     if (count != function.arguments.size()) {
       if (reporting_) {
-        diags_.report(node.span, argument_count, name, count)
-            .hint("it takes {}", function.arguments.size())
+        diags_.report(node.span, argument_count, name, arguments_text(count))
+            .hint("it takes {}", arguments_text(function.arguments.size()))
             .related(function.name_span, "declared here");
       }
       return {};
     }
     if (std::find(active_.begin(), active_.end(), symbol) != active_.end()) {
-      if (reporting_ || !self_call_reported_) {
+      if (!self_call_reported_) {
         diags_.report(node.span, calls_itself, name).hint("a function is expanded where it is called and must come to an end");
         self_call_reported_ = true;
       }
       return {};
     }
-    std::vector<Scope> bindings(count);
-    const Scope* inner = nullptr;
-    for (std::size_t i = 0; i < count; ++i) {
-      Bound bound;
-      bound.node = tree_.child(id, static_cast<std::uint32_t>(i) + 1);
-      bound.scope = scope;
-      bindings[i] = {inner, function.arguments[i], bound};
-      inner = &bindings[i];
-    }
+    std::vector<Scope> bindings = bind(id, function, scope, depth);
     active_.push_back(symbol);
-    Known result = shape_of(function.value, inner, depth + 1);
+    Known result = shape_of(function.value, bindings.empty() ? nullptr : &bindings.back(), depth + 1);
     active_.pop_back();
     return result;
   }
@@ -974,6 +1011,7 @@ class Checker {
   std::unordered_map<std::uint32_t, bool> bodies_seen_;
   std::vector<SymbolId> active_;  // functions being expanded
   bool self_call_reported_ = false;
+  long long work_ = 0;
   bool changed_ = false;
   bool reporting_ = false;
 };

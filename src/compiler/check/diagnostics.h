@@ -15,7 +15,7 @@ inline constexpr diag::Kind<Text> declared_twice{"C002", "`{}` is declared twice
 inline constexpr diag::Kind<Text> unknown_setting{"C003", "`simulation` knows no `{}`"};
 inline constexpr diag::Kind<Text> bad_setting{"C004", "{}"};
 inline constexpr diag::Kind<Text> unknown_function{"C005", "there is no function `{}`"};
-inline constexpr diag::Kind<Text, std::size_t> argument_count{"C006", "`{}` does not take {} arguments"};
+inline constexpr diag::Kind<Text, std::string> argument_count{"C006", "`{}` does not take {}"};
 inline constexpr diag::Kind<Text, std::string, std::string> shapes_differ{"C007", "{}: one side is {}, the other {}"};
 inline constexpr diag::Kind<Text, Text, std::string> wrong_shape{"C008", "`{}` needs {}, not {}"};
 inline constexpr diag::Kind<> index_not_constant{"C009", "an index must be a whole number known before the run"};
@@ -32,5 +32,7 @@ inline constexpr diag::Kind<Text> unknown_override{"C019", "`--set {}`: the prog
 inline constexpr diag::Kind<Text> input_primed{"C020", "`{}`: an external reads a name without primes"};
 inline constexpr diag::Kind<double, double, double> outside_range{"C021", "the value {} lies outside its range {}..{}"};
 inline constexpr diag::Kind<> range_empty{"C022", "a range runs from the smaller to the larger value"};
+
+inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 
 }  // namespace check

@@ -4,6 +4,7 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/PassInstrumentation.h>
@@ -108,6 +109,10 @@ std::unique_ptr<llvm::TargetMachine> make_wasm_machine() {
   });
   return make_machine("wasm32-unknown-unknown", "generic", "+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals",
                       llvm::CodeGenOptLevel::Default, llvm::Reloc::Static);
+}
+
+void silence_remarks(llvm::LLVMContext& context) {
+  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) { TACTUS_CHECK(info->getSeverity() != llvm::DS_Error); });
 }
 
 void link_kernel(llvm::Module& module, std::string_view bitcode, Link which) {

@@ -20,6 +20,9 @@ enum class Effort { fast, reduced, full };
 [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_native_machine(Effort effort);
 [[nodiscard]] std::unique_ptr<llvm::TargetMachine> make_wasm_machine();
 
+// Drops what the optimiser has to say ("loop not unrolled"): no one here can act on it.
+void silence_remarks(llvm::LLVMContext& context);
+
 // Adds from `bitcode` what `module` needs, transitively; or all of it.
 enum class Link { needed, all };
 void link_kernel(llvm::Module& module, std::string_view bitcode, Link which);

@@ -52,27 +52,45 @@ void must(llvm::Error error) {
 double native_floor(double x) { return tk_floor(x); }
 double native_ceil(double x) { return tk_ceil(x); }
 
-// The process's own functions that model code may call.
+template <class Function>
+struct NamedFunction {
+  const char* name;
+  Function* address;
+};
+
+// The kernel's functions that code may call in this process under their names with the ending `native_ending`.
+constexpr const char* native_ending = "_native";
+constexpr NamedFunction<double(double)> unary_functions[] = {
+    {"tk_sin", tk_sin},   {"tk_cos", tk_cos},   {"tk_tan", tk_tan}, {"tk_asin", tk_asin},
+    {"tk_acos", tk_acos}, {"tk_atan", tk_atan}, {"tk_exp", tk_exp}, {"tk_log", tk_log}};
+constexpr NamedFunction<double(double, double)> binary_functions[] = {{"tk_atan2", tk_atan2}, {"tk_pow", tk_pow}};
+constexpr const char* sincos_name = "tk_sincos";
+
+// Parts of the kernel that are run seldom, or that gain nothing from knowing the model: never compiled again.
+constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage", "tk_first_step",
+                                             "tk_worst_state"};
+
+// The process's own functions that compiled code may call.
 orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   orc::SymbolMap symbols;
-  const auto add = [&](const char* name, auto* function) {
-    symbols[session.intern(name)] = {orc::ExecutorAddr::fromPtr(function), llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
+  const auto add = [&](const std::string& name, auto* function) {
+    symbols[session.intern(name)] = {orc::ExecutorAddr::fromPtr(function),
+                                     llvm::JITSymbolFlags::Exported | llvm::JITSymbolFlags::Callable};
   };
-  add("tk_sin", &tk_sin);
-  add("tk_cos", &tk_cos);
-  add("tk_sincos", &tk_sincos);
-  add("tk_tan", &tk_tan);
-  add("tk_asin", &tk_asin);
-  add("tk_acos", &tk_acos);
-  add("tk_atan", &tk_atan);
-  add("tk_atan2", &tk_atan2);
-  add("tk_exp", &tk_exp);
-  add("tk_log", &tk_log);
-  add("tk_pow", &tk_pow);
+  const auto add_both = [&](const std::string& name, auto* function) {
+    add(name, function);
+    add(name + native_ending, function);
+  };
+  for (const auto& function : unary_functions) add_both(function.name, function.address);
+  for (const auto& function : binary_functions) add_both(function.name, function.address);
+  add_both(sincos_name, &tk_sincos);
   add("tk_lu_solve", &tk_lu_solve);
   add("tk_newton", &tk_newton);
   add("tk_fixed_steps", &tk_fixed_steps);
   add("tk_adaptive_step", &tk_adaptive_step);
+  add("tk_first_stage", &tk_first_stage);
+  add("tk_first_step", &tk_first_step);
+  add("tk_worst_state", &tk_worst_state);
   add("floor", &native_floor);
   add("ceil", &native_ceil);
   add("memcpy", &std::memcpy);
@@ -80,6 +98,31 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   add("memset", &std::memset);
   return symbols;
 }
+
+// After the kernel was linked: what the model's derivative calls by plain name is inlined wherever it stands; elementary
+// functions that only the kernel itself calls (tk_pow in step control) are the process's own.
+class ElementaryFunctions {
+ public:
+  // Before linking: which of them the model wants inlined.
+  explicit ElementaryFunctions(const llvm::Module& model) {
+    const auto note = [&](const char* name) {
+      (model.getFunction(name) != nullptr ? inlined_ : native_).push_back(name);
+    };
+    for (const auto& function : unary_functions) note(function.name);
+    for (const auto& function : binary_functions) note(function.name);
+    note(sincos_name);
+  }
+  void apply(llvm::Module& linked) const {
+    for (const char* name : native_) {
+      if (llvm::Function* function = linked.getFunction(name)) function->deleteBody();
+    }
+    for (const char* name : inlined_) linked.getFunction(name)->addFnAttr(llvm::Attribute::AlwaysInline);
+  }
+
+ private:
+  std::vector<const char*> inlined_;
+  std::vector<const char*> native_;
+};
 
 // The metadata half of a table, pointing into a program that outlives it.
 class ProcessMetadata {
@@ -162,18 +205,20 @@ struct CompiledModel::Implementation {
     const Effort effort = ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
+    silence_remarks(context);
     ModuleOptions how = module_options(*machine);
     const KernelEntries entries = specialised_entries(program, options.solver);
     how.fixed_steps = entries.fixed_steps;
     how.adaptive_step = entries.adaptive_step;
-    how.always_inline_limit = effort == Effort::full ? always_inline_limit : 0;
+    how.always_inline_limit = effort == Effort::full ? inlined_in_all / static_cast<std::size_t>(entries.evaluations) : 0;
+    how.inline_elementary_limit = inline_elementary_limit;
     const auto module = build_module(program, context, how);
+    const ElementaryFunctions elementary(*module);
     link_kernel(*module, kernel_bitcode_native(), Link::needed);
-    // The generic loops are the process's own.
-    for (const char* generic : {"tk_fixed_steps", "tk_adaptive_step"}) {
-      if (llvm::Function* function = module->getFunction(generic)) function->deleteBody();
+    elementary.apply(*module);
+    for (const char* name : never_specialised) {
+      if (llvm::Function* function = module->getFunction(name)) function->deleteBody();
     }
-    if (const char* e = getenv("TK_EXP")) for (const char* n : {"tk_sin","tk_cos","tk_sincos","tk_exp","tk_log","tk_pow","tk_atan","tk_atan2","tk_asin","tk_acos","tk_tan"}) if (auto* f = module->getFunction(n)) { if (*e=='n') f->deleteBody(); else f->addFnAttr(llvm::Attribute::AlwaysInline); }
     internalize(*module, {table_name});
     set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
     optimise(*module, *machine, effort, cancelled);
@@ -192,10 +237,12 @@ struct CompiledModel::Implementation {
     options.data_layout = machine.createDataLayout().getStringRepresentation();
     options.table = table_name;
     options.metadata = &metadata.model();
+    options.native_ending = native_ending;
     return options;
   }
 
-  static constexpr std::size_t always_inline_limit = 300;
+  static constexpr std::size_t inlined_in_all = 1200;  // instructions of the model in one step
+  static constexpr std::size_t inline_elementary_limit = 4;
 
   const ir::Program program;
   const ProcessMetadata metadata;

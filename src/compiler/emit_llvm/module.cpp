@@ -84,7 +84,8 @@ class ModuleBuilder {
   }
 
   // A pure function of doubles from the kernel.
-  llvm::FunctionCallee elementary(const char* name, unsigned arity) {
+  llvm::FunctionCallee elementary(const char* plain_name, unsigned arity) {
+    const std::string name = elementary_name(plain_name);
     if (llvm::Function* known = module_->getFunction(name)) return known;
     std::vector<llvm::Type*> parameters(arity, real_);
     llvm::Function* function = declare(name, real_, parameters, llvm::GlobalValue::ExternalLinkage);
@@ -93,7 +94,9 @@ class ModuleBuilder {
     return function;
   }
 
-  llvm::FunctionCallee kernel_function(const char* name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters) {
+  std::string elementary_name(const char* name) const { return inline_elementary_ ? name : name + options_.native_ending; }
+
+  llvm::FunctionCallee kernel_function(const std::string& name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters) {
     if (llvm::Function* known = module_->getFunction(name)) return known;
     return declare(name, result, std::span(parameters.begin(), parameters.size()), llvm::GlobalValue::ExternalLinkage);
   }
@@ -141,6 +144,14 @@ class ModuleBuilder {
     return around;
   }
 
+  static std::size_t elementary_calls(const ir::Function& source) {
+    std::size_t count = 0;
+    for (const ir::Chunk& c : source.chunks) {
+      for (const ir::Instruction& i : c.instructions) count += i.op >= Op::sin && i.op <= Op::power;
+    }
+    return count;
+  }
+
   llvm::Function* function(const char* name, const ir::Function& source, Arguments arguments) {
     std::vector<llvm::Type*> parameters = {pointer_, pointer_};
     if (arguments != Arguments::none) parameters.insert(parameters.end(), {real_, pointer_});
@@ -150,6 +161,8 @@ class ModuleBuilder {
     std::size_t size = 0;
     for (const ir::Chunk& c : source.chunks) size += c.instructions.size();
     const bool always_inline = size <= options_.always_inline_limit;
+    inline_elementary_ =
+        always_inline && arguments == Arguments::x_dx && elementary_calls(source) <= options_.inline_elementary_limit;
 
     std::vector<llvm::Function*> parts;
     if (source.chunks.size() > 1) {
@@ -178,6 +191,7 @@ class ModuleBuilder {
       if (ir::can_fail(source.chunks[k])) return_if_failed(status, nullptr);
     }
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+    inline_elementary_ = false;
     return whole;
   }
 
@@ -227,7 +241,7 @@ class ModuleBuilder {
       sine_slot_ = at_entry.CreateAlloca(real_);
       cosine_slot_ = at_entry.CreateAlloca(real_);
     }
-    auto callee = kernel_function("tk_sincos", llvm::Type::getVoidTy(context_), {real_, pointer_, pointer_});
+    auto callee = kernel_function(elementary_name("tk_sincos"), llvm::Type::getVoidTy(context_), {real_, pointer_, pointer_});
     builder_.CreateCall(callee, {values_[i.a], sine_slot_, cosine_slot_});
     values_[i.op == Op::sin ? v : other] = load(sine_slot_);
     values_[i.op == Op::sin ? other : v] = load(cosine_slot_);
@@ -453,6 +467,7 @@ class ModuleBuilder {
   std::vector<llvm::Value*> values_;  // of the chunk being built
   llvm::Value* sine_slot_ = nullptr;  // of the function being built
   llvm::Value* cosine_slot_ = nullptr;
+  bool inline_elementary_ = false;
   std::string texts_;
   llvm::GlobalVariable* texts_global_ = nullptr;
 };
@@ -470,13 +485,13 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
     if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
   }
   switch (solver) {
-    case TACTUS_EULER: return {"tk_model_euler_steps", "tk_adaptive_step"};
-    case TACTUS_RK4: return {"tk_model_rk4_steps", "tk_adaptive_step"};
-    case TACTUS_BS3_FIXED: return {"tk_model_bs3_steps", "tk_adaptive_step"};
-    case TACTUS_BS3: return {"tk_fixed_steps", "tk_model_bs3_step"};
-    case TACTUS_TSIT5: return {"tk_fixed_steps", "tk_model_tsit5_step"};
-    case TACTUS_DOP853: return {"tk_fixed_steps", "tk_model_dop853_step"};
-    default: return {"tk_fixed_steps", "tk_adaptive_step"};
+    case TACTUS_EULER: return {"tk_model_euler_steps", "tk_adaptive_step", 1};
+    case TACTUS_RK4: return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
+    case TACTUS_BS3_FIXED: return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
+    case TACTUS_BS3: return {"tk_fixed_steps", "tk_model_bs3_step", 3};
+    case TACTUS_TSIT5: return {"tk_fixed_steps", "tk_model_tsit5_step", 6};
+    case TACTUS_DOP853: return {"tk_fixed_steps", "tk_model_dop853_step", 12};
+    default: return {"tk_fixed_steps", "tk_adaptive_step", 1};
   }
 }
 

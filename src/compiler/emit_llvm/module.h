@@ -31,6 +31,10 @@ struct ModuleOptions {
   const tactus_model* metadata = nullptr;
   // Functions of at most this many instructions are inlined whatever the optimiser thinks of their size.
   std::size_t always_inline_limit = 0;
+  // In this process: elementary functions are called by their names with this ending, the process's own, save in a derivative
+  // that is always inlined and calls at most `inline_elementary_limit` of them: there they are the kernel's, to be inlined.
+  std::string native_ending;
+  std::size_t inline_elementary_limit = 0;
 };
 
 [[nodiscard]] std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context,
@@ -41,6 +45,7 @@ struct ModuleOptions {
 struct KernelEntries {
   const char* fixed_steps;
   const char* adaptive_step;
+  int evaluations;  // of the derivative in one step: so often is it inlined
 };
 [[nodiscard]] KernelEntries specialised_entries(const ir::Program& program, int solver);
 

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t always_inline_limit = 300;
+constexpr std::size_t inlined_in_all = 400;  // instructions of the model in one step: a page is loaded, too
 const std::atomic<bool> never_cancelled = false;
 
 // A folder of our own in the system's place for temporary files; removed at the end.
@@ -122,11 +122,12 @@ std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& mach
 std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& failure) {
   const auto machine = make_wasm_machine();
   llvm::LLVMContext context;
+  silence_remarks(context);
   ModuleOptions options = options_for(*machine);
   const KernelEntries entries = specialised_entries(program, -1);
   options.fixed_steps = entries.fixed_steps;
   options.adaptive_step = entries.adaptive_step;
-  options.always_inline_limit = always_inline_limit;
+  options.always_inline_limit = inlined_in_all / static_cast<std::size_t>(entries.evaluations);
   const auto module = build_module(program, context, options);
   link_kernel(*module, kernel_bitcode_wasm(), Link::all);
   internalize(*module, {options.table});
@@ -136,6 +137,7 @@ std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& fai
 std::vector<std::uint8_t> emit_wasm_batch(std::span<const ir::Program> programs, std::string& failure) {
   const auto machine = make_wasm_machine();
   llvm::LLVMContext context;
+  silence_remarks(context);
   llvm::Module whole("batch", context);
   whole.setTargetTriple(machine->getTargetTriple().str());
   whole.setDataLayout(machine->createDataLayout());

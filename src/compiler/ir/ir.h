@@ -41,8 +41,7 @@ enum class Op : std::uint8_t {
   linear_solve,  // `size` unknowns; operands: size*size matrix entries row-major, then size right sides.
                  // work[index ..) has size*size + size doubles of scratch. block: index into Program::blocks
   newton_solve,  // `size` unknowns; residual: index into Program::residuals; operands: the captured values.
-                 // z starts from warm[warm ..) and, if `keeps`, stays there; work[index ..) has
-                 // count + size*size + 4*size doubles: captured values, the kernel's work, and z when not kept
+                 // z starts from and stays in warm[warm ..); work[index ..) has count + size*size + 3*size doubles
   solution,      // a: a linear_solve or newton_solve, index: which unknown
   // Effects: a is the double stored.
   store_derivative,  // dx[index]
@@ -66,7 +65,6 @@ struct Instruction {
   std::uint32_t count = 0;
   std::uint32_t residual = 0;  // newton_solve
   std::uint32_t warm = 0;      // newton_solve
-  bool keeps = true;           // newton_solve; outputs do not, so that recording never changes a trajectory
   std::uint32_t block = 0;     // linear_solve, newton_solve: what to report when it fails
   double number = 0;
 };

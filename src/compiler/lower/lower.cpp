@@ -37,7 +37,7 @@ class Lowering {
         pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of a static block"); return {}; },
         [](ExprId) { return std::nullopt; });
     for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
-      if (static_block_[b]) solve(*prepare_, motion_, b, true);
+      if (static_block_[b]) solve(*prepare_, motion_, b);
     }
     build_derivative();
     build_outputs();
@@ -55,6 +55,7 @@ class Lowering {
     std::vector<std::vector<ExprId>> reads;  // by block: leaves of variables, without its own
     std::unordered_map<ExprId, std::uint32_t> block_of;
     std::vector<std::uint32_t> program_block;  // by block: index into Program::blocks, once it is needed
+    std::vector<std::uint32_t> work;           // by block: its scratch, once it is needed
   };
 
   std::string leaf_name(ExprId leaf) const {
@@ -81,6 +82,7 @@ class Lowering {
       }
       solved.reads.push_back(std::move(reads));
       solved.program_block.push_back(no_block);
+      solved.work.push_back(no_block);
     }
     return solved;
   }
@@ -183,7 +185,16 @@ class Lowering {
     return found->second;
   }
 
-  void solve(FunctionBuilder& builder, Solved& solved, std::size_t b, bool keeps) {
+  // The scratch of a block: one for all functions, since none runs inside another.
+  std::uint32_t work_of(Solved& solved, std::size_t b, std::uint32_t size) {
+    if (solved.work[b] == no_block) {
+      solved.work[b] = program_.work_count;
+      program_.work_count += size;
+    }
+    return solved.work[b];
+  }
+
+  void solve(FunctionBuilder& builder, Solved& solved, std::size_t b) {
     builder.may_split();
     const Solution& solution = solved.solutions[b];
     const auto n = static_cast<std::uint32_t>(solution.unknowns.size());
@@ -201,17 +212,14 @@ class Lowering {
     if (solution.kind == Solution::linear) {
       for (ExprId e : solution.matrix) operands.push_back(builder.value(e));
       for (ExprId e : solution.right) operands.push_back(builder.value(e));
-      instruction.index = program_.work_count;
-      program_.work_count += n * n + n;
+      instruction.index = work_of(solved, b, n * n + n);
     } else {
       Residual residual = residual_of(solution);
       for (ExprId e : residual.captured) operands.push_back(builder.value(e));
       instruction.residual = residual.index;
       instruction.warm = warm_of(solution);
-      instruction.keeps = keeps;
       program_.blocks[instruction.block].warm = instruction.warm;
-      instruction.index = program_.work_count;
-      program_.work_count += static_cast<std::uint32_t>(operands.size()) + n * n + 4 * n;
+      instruction.index = work_of(solved, b, static_cast<std::uint32_t>(operands.size()) + n * n + 3 * n);
     }
     instruction.first = static_cast<std::uint32_t>(builder.chunk().operands.size());
     instruction.count = static_cast<std::uint32_t>(operands.size());
@@ -332,7 +340,7 @@ class Lowering {
     FunctionBuilder builder = motion_builder();
     std::vector<bool> mark = needed(motion_, sorted_.state_rates);
     for (std::size_t b = 0; b < mark.size(); ++b) {
-      if (mark[b] && !static_block_[b]) solve(builder, motion_, b, true);
+      if (mark[b] && !static_block_[b]) solve(builder, motion_, b);
     }
     for (std::uint32_t i = 0; i < sorted_.state_rates.size(); ++i) {
       builder.may_split();
@@ -344,7 +352,7 @@ class Lowering {
   void build_outputs() {
     FunctionBuilder builder = motion_builder();
     for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
-      if (!static_block_[b]) solve(builder, motion_, b, false);
+      if (!static_block_[b]) solve(builder, motion_, b);
     }
     for (const flat::Group& group : model_.groups) {
       for (std::uint32_t order = 0;; ++order) {
@@ -409,7 +417,7 @@ class Lowering {
       // Static blocks of the motion are in the derived section already.
       const auto& unknowns = start_.solutions[b].unknowns;
       if (std::all_of(unknowns.begin(), unknowns.end(), [&](ExprId leaf) { return static_.contains(leaf) && motion_.block_of.contains(leaf); })) continue;
-      solve(builder, start_, b, true);
+      solve(builder, start_, b);
     }
     for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
       builder.may_split();

@@ -38,9 +38,10 @@ void Parser::read_item() {
     default:
       break;
   }
+  if (section_ == Section::skipped && !at_item()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
   const bool used_as_name = !declares && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime);
-  if (word() != Word::none && !(used_as_name && section_ != Section::skipped))
+  if (word() != Word::none && !used_as_name)
     read_declaration(word());
   else if (!read_foreign_item())
     read_entry();
@@ -140,7 +141,7 @@ void Parser::read_entry() {
       return read_equation();
     default:
       do step();
-      while (!at_end() && !begins_item(word()));
+      while (!at_end() && !at_item());
   }
 }
 
@@ -279,13 +280,13 @@ NodeId Parser::read_period() {
 // condition = [ var "with" ] start { "," start } end
 void Parser::read_conditions() {
   const std::size_t first = at_;
-  NodeId with = read_variable();
-  if (!with.valid()) return recover();
+  if (!read_variable().valid()) return recover();
+  base::NameId with;
   if (word() == Word::with) {
+    with = tokens_.name(first);
     ++at_;
   } else {
     at_ = first;
-    with = {};
   }
   do {
     if (!read_condition(with)) return recover();
@@ -294,7 +295,7 @@ void Parser::read_conditions() {
 }
 
 // start = var "(" value ")" ( "=" | "~" ) expr
-bool Parser::read_condition(NodeId with) {
+bool Parser::read_condition(base::NameId with) {
   const std::size_t first = at_;
   Condition condition;
   condition.variable = read_variable();
@@ -306,8 +307,8 @@ bool Parser::read_condition(NodeId with) {
     if (!with.valid()) reported.hint("an equation, which holds at all times, stands under `system`");
     return false;
   }
-  if (with.valid() && text(first) != names_.text(tree_[with].name) && tree_[with].kind == NodeKind::name)
-    diags_.report(variable, other_variable, text(first), names_.text(tree_[with].name));
+  if (with.valid() && tokens_.name(first) != with)
+    diags_.report(variable, other_variable, text(first), names_.text(with));
   ++at_;
   condition.time = read_value();
   if (!condition.time.valid() || !expect(TokenKind::right_paren)) return false;

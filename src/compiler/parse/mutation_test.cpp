@@ -35,7 +35,7 @@ std::string mutated(std::string text, const std::vector<std::string>& seeds, std
         text.insert(place, fragments[below(std::size(fragments))]);
         break;
       case 2:
-        text.insert(place, text.substr(place, length));
+        text.insert(place, text.substr(below(text.size() + 1), length));
         break;
       case 3:
         text.resize(place);

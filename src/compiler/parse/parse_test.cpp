@@ -101,6 +101,11 @@ TEST(Parse, GoesOnAfterEachMistake) {
   EXPECT_EQ(text.tree.conditions.size(), 1u);
 }
 
+TEST(Parse, KnowsTheVariableOfWithByItsName) {
+  EXPECT_EQ(ParsedText("boundary x' with x(0) = 1, x'(0) = 2; v[1] with v[1](0) = 1;").reports(), "");
+  EXPECT_EQ(ParsedText("boundary x' with y(0) = 1;").reports(), "P014@1:18");
+}
+
 TEST(Parse, EndsAStatementBeforeAnOpening) {
   EXPECT_EQ(ParsedText("boundary x(0) = 1 system x' = 2").reports(), "");
   EXPECT_EQ(ParsedText("system x' = 2 parameter k = 1").reports(), "P002@1:14");

@@ -75,6 +75,10 @@ class Parser {
   diag::Sink::Reported report_no_equation();
   void report_expected_expression();
   void match_brackets();
+  // A word that begins an item; `event` behind `observes` does not.
+  bool at_item() const {
+    return begins_item(word()) && !(word() == Word::event && at_ > 0 && word_at(at_ - 1) == Word::observes);
+  }
   // Over the token ahead, or over the whole group that it opens.
   void step();
   // Behind the next `;`, or to a word that begins an item, or to the end.
@@ -100,7 +104,8 @@ class Parser {
   bool read_events(External& external);
   NodeId read_period();
   void read_conditions();
-  bool read_condition(NodeId with);
+  // `with` is the name before the word `with`, not valid when there is none.
+  bool read_condition(base::NameId with);
   void read_equation();
   void read_parameters();
   void read_constants();

@@ -220,14 +220,14 @@ void Parser::match_brackets() {
 void Parser::step() { at_ = closing_[at_] != 0 ? closing_[at_] + 1 : std::min(at_ + 1, last_); }
 
 void Parser::recover() {
-  while (!at_end() && !begins_item(word())) {
+  while (!at_end() && !at_item()) {
     if (accept(TokenKind::semicolon)) return;
     step();
   }
 }
 
 bool Parser::skip_to(TokenKind opener) {
-  while (!at_end() && !at(TokenKind::semicolon) && !begins_item(word())) {
+  while (!at_end() && !at(TokenKind::semicolon) && !at_item()) {
     if (at(opener)) return true;
     step();
   }

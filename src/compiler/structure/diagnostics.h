@@ -21,8 +21,7 @@ inline constexpr diag::Kind<Text> start_given_twice{"S007", "the start of `{}` i
 inline constexpr diag::Kind<Text> start_missing{"S008", "no start is given for `{}`; 0 is assumed", diag::Severity::warning};
 inline constexpr diag::Kind<Text> input_acceleration{
     "S009", "the second derivative of the input `{}` is needed, but an input comes with its value and rate only"};
-inline constexpr diag::Kind<Text> start_contradicts{"S010", "the starts are not enough to find `{}`, or contradict each other"};
-inline constexpr diag::Kind<Text> redundant{"S011", "this equation says nothing new: {}", diag::Severity::warning};
-inline constexpr diag::Kind<Text> determined_from_outside{"S012", "`{}` cannot also be determined by an equation"};
+inline constexpr diag::Kind<Text> redundant{"S010", "this equation says nothing new: {}", diag::Severity::warning};
+inline constexpr diag::Kind<Text> determined_from_outside{"S011", "`{}` cannot also be determined by an equation"};
 
 }  // namespace structure

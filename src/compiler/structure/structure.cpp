@@ -289,7 +289,6 @@ class Analysis {
   void sort_motion() {
     System& motion = sorted_.motion;
     // Equations in which nothing is left; the others go on.
-    std::vector<std::pair<ExprId, ExprId>> kept_text;
     for (std::size_t i = 0; i < equations_.size(); ++i) {
       const Equation& equation = equations_[i];
       bool has_variable = !symbolic::leaves(pool_, equation.left, Op::variable).empty() || !symbolic::leaves(pool_, equation.right, Op::variable).empty();
@@ -477,11 +476,8 @@ class Analysis {
     }
     auto rows = incidence(start);
     Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
-    for (std::uint32_t u = 0; u < start.unknowns.size(); ++u) {
-      if (matching.equation_of[u] != unmatched) continue;
-      diags_.report(model_.variables[flat::VariableId(pool_[start.unknowns[u]].index)].span, start_contradicts, leaf_name(start.unknowns[u]));
-      return;
-    }
+    // The motion has a matching, and every state stands alone on the left of its own start.
+    TACTUS_CHECK(std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched) == matching.equation_of.end());
     sort_blocks(start, rows, matching);
   }
 

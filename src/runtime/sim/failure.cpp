@@ -39,16 +39,22 @@ std::string shorten(std::string_view text, std::size_t limit) {
 
 const char* status_name(tactus_status status) {
   switch (status) {
-    case TACTUS_OK: return "ok";
-    case TACTUS_NOT_FINITE: return "not_finite";
-    case TACTUS_DIVERGED: return "diverged";
-    case TACTUS_SINGULAR: return "singular";
-    case TACTUS_STEP_TOO_SMALL: return "step_too_small";
+    case TACTUS_OK:
+      return "ok";
+    case TACTUS_NOT_FINITE:
+      return "not_finite";
+    case TACTUS_DIVERGED:
+      return "diverged";
+    case TACTUS_SINGULAR:
+      return "singular";
+    case TACTUS_STEP_TOO_SMALL:
+      return "step_too_small";
   }
   return "unknown";
 }
 
-Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status, bool starting) {
+Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status,
+                         bool starting) {
   constexpr std::size_t values_shown = 8;
   constexpr std::size_t text_shown = 400;
   Failure failure;
@@ -58,7 +64,8 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
   for (std::uint32_t i = 0; i < model.state_count; ++i)
     failure.states.push_back({model.state_names[i], data[model.layout.states + i]});
 
-  std::string when = starting ? fmt::format("at the start, t = {}", instance.time) : fmt::format("at t = {}", instance.time);
+  std::string when =
+      starting ? fmt::format("at the start, t = {}", instance.time) : fmt::format("at t = {}", instance.time);
   bool has_block = instance.failed_block >= 0 && static_cast<std::uint32_t>(instance.failed_block) < model.block_count;
   bool has_state = instance.failed_index >= 0 && static_cast<std::uint32_t>(instance.failed_index) < model.state_count;
   std::string state = has_state ? model.state_names[instance.failed_index] : "";
@@ -76,29 +83,36 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     std::string unknowns = shorten(block.unknowns, text_shown);
     for (std::size_t at = 0; (at = unknowns.find("; ", at)) != std::string::npos;) unknowns.replace(at, 2, ", ");
     if (status == TACTUS_SINGULAR) {
-      failure.text = fmt::format("{}, the equations{} do not determine {}: their matrix is singular\n  {}", when, place, unknowns,
-                                 shorten(block.equations, text_shown));
+      failure.text = fmt::format("{}, the equations{} do not determine {}: their matrix is singular\n  {}", when, place,
+                                 unknowns, shorten(block.equations, text_shown));
       failure.hint = "two of them may have become the same there, or a factor zero";
     } else {
       failure.text = fmt::format("{}, no solution was found for {} in the equations{}\n  {}", when, unknowns, place,
                                  shorten(block.equations, text_shown));
-      failure.hint = "there may be no solution there; or give a better first guess: `boundary x with x(0) ~ 1;`";
+      std::string first = names.empty() ? "x" : names.front();
+      failure.hint =
+          fmt::format("there may be no solution there; or give a better first guess: `boundary {0} with {0}(0) ~ 1;`",
+                      first.substr(0, first.find('[')));
     }
     if (!failure.unknowns.empty())
       failure.text += "\n  the search stopped with " + list_values(failure.unknowns, values_shown);
   } else if (status == TACTUS_STEP_TOO_SMALL) {
     failure.text = fmt::format("{}, the step shrank to nothing{}: no step is short enough for the tolerance", when,
                                has_state ? fmt::format(" because of {}", state) : "");
-    failure.hint = "the solution may grow without bound there, or jump; a larger --tolerance or a fixed --step may pass it";
+    failure.hint =
+        "the solution may grow without bound there, or jump; a larger --tolerance or a fixed --step may pass it";
   } else if (status == TACTUS_NOT_FINITE) {
-    failure.text = has_state ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")
-                             : fmt::format("{}, a value {} a finite number", when, starting ? "is not" : "ceased to be");
-    failure.hint = starting ? "look at its boundary condition: a division by zero, or a root or logarithm of a negative number?"
-                            : "the step may be too long for this model: try a smaller --step, or --solver tsit5";
+    failure.text = has_state
+                       ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")
+                       : fmt::format("{}, a value {} a finite number", when, starting ? "is not" : "ceased to be");
+    failure.hint =
+        starting ? "look at its boundary condition: a division by zero, or a root or logarithm of a negative number?"
+                 : "the step may be too long for this model: try a smaller --step, or --solver tsit5";
   } else {
     failure.text = fmt::format("{}, the run failed ({})", when, status_name(status));
   }
-  if (!failure.states.empty() && !starting) failure.text += "\n  the state then: " + list_values(failure.states, values_shown);
+  if (!failure.states.empty() && !starting)
+    failure.text += "\n  the state then: " + list_values(failure.states, values_shown);
   return failure;
 }
 

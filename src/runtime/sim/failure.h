@@ -16,17 +16,18 @@ struct NamedValue {
 
 struct Failure {
   tactus_status status = TACTUS_OK;
-  double time = 0;                 // of the last good state; the failed step began here
-  std::string text;                // one or more lines for people, without an end of line
+  double time = 0;   // of the last good state; the failed step began here
+  std::string text;  // one or more lines for people, without an end of line
   std::string hint;
-  std::string equations;           // of the block that found no solution, "; "-separated; else empty
-  std::uint32_t line = 0;          // of its first equation; 0: none
+  std::string equations;             // of the block that found no solution, "; "-separated; else empty
+  std::uint32_t line = 0;            // of its first equation; 0: none
   std::vector<NamedValue> unknowns;  // of that block, where the iteration stopped
-  std::vector<NamedValue> states;  // at `time`
+  std::vector<NamedValue> states;    // at `time`
 };
 
 // `instance` as the failing call left it. `starting`: it failed before the first step.
-Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status, bool starting);
+Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status,
+                         bool starting);
 
 // "ok", "not_finite", "diverged", "singular", "step_too_small".
 const char* status_name(tactus_status status);

@@ -67,8 +67,8 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     plan.end = model.ending_time;
   } else {
     plan.end = plan.start + default_span;
-    plan.notes.push_back(
-        fmt::format("no `ending_time` is given: the run ends at t = {}; say `simulation ending_time = ..` or --until", plan.end));
+    plan.notes.push_back(fmt::format(
+        "no `ending_time` is given: the run ends at t = {}; say `simulation ending_time = ..` or --until", plan.end));
   }
   double span = plan.end - plan.start;
 
@@ -78,7 +78,8 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   std::optional<double> tolerance = settings.tolerance;
   if (!tolerance && model.tolerance != 0) tolerance = model.tolerance;
   if (step && !positive(*step)) return fail(fmt::format("a step of {} is no step: it must be positive", *step));
-  if (tolerance && !positive(*tolerance)) return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
+  if (tolerance && !positive(*tolerance))
+    return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   if (settings.solver) {
     plan.solver = *settings.solver;
   } else if (model.solver >= 0) {
@@ -94,15 +95,17 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     plan.step = step.value_or(span > 0 ? span : 1);
   } else {
     if (!step)
-      return fail(fmt::format("`{}` takes fixed steps and no step is given: say `simulation step_size = ..` or --step 0.001",
-                              solver_name(plan.solver)));
+      return fail(
+          fmt::format("`{}` takes fixed steps and no step is given: say `simulation step_size = ..` or --step 0.001",
+                      solver_name(plan.solver)));
     plan.step = *step;
     if (settings.tolerance)
       plan.notes.push_back(fmt::format("`{}` takes fixed steps: the tolerance is not used; --solver tsit5 uses it",
                                        solver_name(plan.solver)));
     double ratio = span / plan.step;
     if (ratio > 9e15 || plan.start + plan.step == plan.start || (span > 0 && plan.end - plan.step == plan.end))
-      return fail(fmt::format("a step of {} is lost in rounding between t = {} and t = {}", plan.step, plan.start, plan.end));
+      return fail(
+          fmt::format("a step of {} is lost in rounding between t = {} and t = {}", plan.step, plan.start, plan.end));
     if (auto steps = whole(ratio)) {
       plan.full_steps = *steps;
     } else {

@@ -14,9 +14,9 @@ namespace sim {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-constexpr double slice_seconds = 0.02;          // what a chunk aims at
+constexpr double slice_seconds = 0.02;  // what a chunk aims at
 constexpr double progress_seconds = 0.05;
-constexpr double grid_slack = 1e-9;             // a row this close to a step's end, in steps, is on it
+constexpr double grid_slack = 1e-9;  // a row this close to a step's end, in steps, is on it
 
 // The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. Hairer, Norsett, Wanner: Solving ODEs I, II.6, (6.7).
 double hermite(double s, double h, double x0, double x1, double f0, double f1) {
@@ -76,10 +76,10 @@ class Run {
   std::vector<double> warm_;  // warm starts, put aside while recording
   std::vector<double> x_;     // a state between steps
   std::vector<double> x0_, f0_, f1_;
-  std::int64_t next_row_ = 0;        // the next row is at row_time(next_row_)
-  double recorded_ = 0;              // time of the last row, if any
+  std::int64_t next_row_ = 0;  // the next row is at row_time(next_row_)
+  double recorded_ = 0;        // time of the last row, if any
   bool has_row_ = false;
-  std::int64_t slice_steps_ = 1;     // how many steps take about slice_seconds
+  std::int64_t slice_steps_ = 1;  // how many steps take about slice_seconds
   Clock::time_point last_progress_ = Clock::now();
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;

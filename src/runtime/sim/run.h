@@ -45,8 +45,8 @@ struct Request {
   std::function<const tactus_model*()> table;
   Plan plan;
   std::vector<ParameterValue> parameters;
-  std::vector<Feed> feeds;                   // an input without one reads zero
-  const std::atomic<bool>* stop = nullptr;   // true: end after this chunk, as `interrupted`
+  std::vector<Feed> feeds;                  // an input without one reads zero
+  const std::atomic<bool>* stop = nullptr;  // true: end after this chunk, as `interrupted`
   // Told the time between two chunks, at most about 50 ms apart unless a single step takes longer. May be empty.
   std::function<void(double)> progress;
 };
@@ -55,9 +55,9 @@ enum class Ending { done, interrupted, failed, not_kept };
 
 struct Outcome {
   Ending ending = Ending::done;
-  double time = 0;             // of the last good state
+  double time = 0;  // of the last good state
   std::int64_t steps = 0;
-  std::int64_t rejected = 0;   // adaptive
+  std::int64_t rejected = 0;  // adaptive
   std::optional<Failure> failure;
   std::vector<double> outputs;  // at `time`; empty when they could not be computed
 };

@@ -136,13 +136,15 @@ TEST(Run, AdaptiveRowsStandAtExactMultiples) {
   Decay model;
   for (tactus_solver solver : {TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
     Kept kept;
-    Outcome outcome = run(request_for(model, {.solver = solver, .tolerance = 1e-9, .until = 2.0, .every = 0.07}), &kept);
+    Outcome outcome =
+        run(request_for(model, {.solver = solver, .tolerance = 1e-9, .until = 2.0, .every = 0.07}), &kept);
     EXPECT_EQ(outcome.ending, Ending::done);
     ASSERT_EQ(kept.rows.size(), 30u);
     for (std::size_t k = 0; k < 29; ++k) EXPECT_EQ(kept.times[k], 0.07 * static_cast<double>(k));
     EXPECT_EQ(kept.times.back(), 2);
     // Errors stay near the tolerance; dense output loses at most one order.
-    for (std::size_t k = 0; k < kept.rows.size(); ++k) EXPECT_NEAR(kept.rows[k][0], std::exp(-kept.times[k]), 1e-7) << solver;
+    for (std::size_t k = 0; k < kept.rows.size(); ++k)
+      EXPECT_NEAR(kept.rows[k][0], std::exp(-kept.times[k]), 1e-7) << solver;
   }
 }
 
@@ -203,7 +205,7 @@ TEST(Run, AFixedStepAcrossAKnotTakesTheChord) {
   Kept kept;
   EXPECT_EQ(run(request, &kept).ending, Ending::done);
   ASSERT_EQ(kept.rows.size(), 6u);
-  EXPECT_NEAR(kept.rows[3][1], 1.6, 1e-14);                        // t = 1.2
+  EXPECT_NEAR(kept.rows[3][1], 1.6, 1e-14);                           // t = 1.2
   EXPECT_NEAR(kept.rows[3][0], 0.64 + 0.4 * (1.6 + 1.6) / 2, 1e-14);  // trapezoid of the chord from 0.8 to 1.2
   EXPECT_NEAR(kept.rows[3][2], 1.6, 1e-14);
 }
@@ -318,9 +320,8 @@ TEST(Run, ARowThatCannotBeKeptEndsTheRun) {
 TEST(Run, ATierSwapIsInvisible) {
   Decay quick;
   Decay better;
-  better.table.fixed_steps = [](const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
-    return tk_fixed_steps(model, instance, solver, h, count);
-  };
+  better.table.fixed_steps = [](const tactus_model* model, tactus_instance* instance, int solver, double h,
+                                int64_t count) { return tk_fixed_steps(model, instance, solver, h, count); };
   Request plain = request_for(quick, {.step = 0.001, .until = 5.0});
   Request swapped = plain;
   int asked = 0;

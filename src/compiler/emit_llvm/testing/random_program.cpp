@@ -53,7 +53,7 @@ class ProgramMaker {
 
   ir::Program make(std::uint64_t seed) {
     p_.name = fmt::format("random_{}", seed);
-    const std::uint32_t states = dice_.chance(12) ? 17 + dice_.below(20) : 1 + dice_.below(6);
+    const std::uint32_t states = dice_.chance(20) ? 17 + dice_.below(8) : 1 + dice_.below(6);
     for (std::uint32_t k = 0; k < states; ++k) p_.state_names.push_back(fmt::format("x[{}]", k + 1));
     const std::uint32_t parameters = dice_.below(4);
     for (std::uint32_t k = 0; k < parameters; ++k) p_.parameters.push_back({fmt::format("p{}", k), "", dice_.number(), 0, 0});
@@ -183,7 +183,7 @@ class ProgramMaker {
   }
 
   void linear_block() {
-    const std::uint32_t size = 1 + dice_.below(5);
+    const std::uint32_t size = 1 + dice_.below(4);
     std::vector<Value> entries;
     for (std::uint32_t row = 0; row < size; ++row) {
       for (std::uint32_t column = 0; column < size; ++column) {
@@ -232,7 +232,7 @@ class ProgramMaker {
   }
 
   void derivative(Scope scope, std::uint32_t states) {
-    const std::uint32_t chunks = dice_.chance(3) ? 2 + dice_.below(4) : 1;
+    const std::uint32_t chunks = dice_.chance(3) ? 2 + dice_.below(3) : 1;
     // Values between chunks come first in work.
     const std::uint32_t crossing = chunks > 1 ? 3 * (chunks - 1) : 0;
     p_.work_count = crossing;
@@ -242,10 +242,9 @@ class ProgramMaker {
       const std::uint32_t to = states * (c + 1) / chunks;
       if (dice_.chance(4)) linear_block();
       if (dice_.chance(4)) newton_block();
-      const std::uint32_t size = 4 + dice_.below(30);
+      const std::uint32_t size = 3 + dice_.below(12);
       for (std::uint32_t k = 0; k < size; ++k) grow();
       for (std::uint32_t k = from; k < to; ++k) {
-        grow();
         grow();
         // dx = something tame - x: bounded.
         b_.store(Op::store_derivative, k, b_.subtract(tame(), b_.state(k)));
@@ -264,7 +263,7 @@ class ProgramMaker {
     if (dice_.chance(6)) newton_block();
     const std::uint32_t count = 1 + dice_.below(5);
     for (std::uint32_t k = 0; k < count; ++k) {
-      for (int n = 0; n < 6; ++n) grow();
+      for (int n = 0; n < 4; ++n) grow();
       b_.store(Op::store_output, k, number());
       p_.channels.push_back({fmt::format("y{}", k), "", k, 1, 1, 0});
     }

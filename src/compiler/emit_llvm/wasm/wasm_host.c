@@ -32,6 +32,9 @@ DECLARE(int, adaptive_step, Model m, Instance i, int solver, double t_end, doubl
 }
 DECLARE(void, dense, Model m, Instance i, int solver, double t, double* x) { tk_dense(m, i, solver, t, x); }
 DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return m->outputs(m, i, t, x); }
+DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double* dx) {
+  return m->derivative(m, i, t, x, dx);
+}
 DECLARE(int, outputs_now, Model m, Instance i) {
   return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
@@ -42,7 +45,15 @@ DECLARE(double, steps, Instance i) { return (double)i->steps; }
 DECLARE(double, rejected, Instance i) { return (double)i->rejected; }
 DECLARE(int, failed_block, Instance i) { return i->failed_block; }
 DECLARE(int, failed_index, Instance i) { return i->failed_index; }
+/* From now on time is counted in steps from here; see fixed_inline.h. */
+DECLARE(void, count_from_here, Instance i) {
+  i->start_time = i->time;
+  i->steps = 0;
+}
+DECLARE(void, set_time, Instance i, double t) { i->time = t; }
 DECLARE(void, set_input_time, Instance i, double t) { i->input_time = t; }
+/* After states, inputs or parameters were changed from outside. */
+DECLARE(void, values_changed, Instance i) { i->first_stage_valid = 0; }
 
 /* Addresses of its sections, state_count .. output_count doubles each. */
 DECLARE(double*, states, Model m, Instance i) { return tactus_data(i) + m->layout.states; }
@@ -51,11 +62,14 @@ DECLARE(double*, input_rates, Model m, Instance i) { return tactus_data(i) + m->
 DECLARE(double*, parameters, Model m, Instance i) { return tactus_data(i) + m->layout.parameters; }
 DECLARE(double*, output_values, Model m, Instance i) { return tactus_data(i) + m->layout.outputs; }
 
+DECLARE(double*, warm, Model m, Instance i) { return tactus_data(i) + m->layout.warm; }
+
 /* The table. Texts are zero-terminated UTF-8. */
 DECLARE(const char*, model_name, Model m) { return m->name; }
 DECLARE(int, state_count, Model m) { return (int)m->state_count; }
 DECLARE(int, input_count, Model m) { return (int)m->input_count; }
 DECLARE(int, output_count, Model m) { return (int)m->output_count; }
+DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }

@@ -1,0 +1,77 @@
+// What the passes owe each other, seen from the front door: overrides, several files, determinism.
+#include "compiler/compile.h"
+
+#include <gtest/gtest.h>
+
+#include "compiler/source/source.h"
+
+namespace {
+
+struct Compiled {
+  diag::SourceMap sources;
+  diag::Sink diags;
+  std::optional<ir::Program> program;
+};
+
+void compile(Compiled& result, const std::vector<std::string>& texts, const std::vector<compiler::Override>& overrides = {}) {
+  std::vector<std::uint32_t> files;
+  for (const std::string& text : texts) files.push_back(*source::add("model.tact", text, result.sources, result.diags));
+  result.program = compiler::compile(files, result.sources, {overrides}, result.diags);
+}
+
+const char* const oscillator = "parameter k = 4; boundary x(0) = 1, x'(0) = 0; system m * x'' = -k * x; m = 2;";
+
+TEST(Compile, OverridesAParameter) {
+  Compiled result;
+  compile(result, {oscillator}, {{"k", 9}});
+  ASSERT_TRUE(result.program.has_value());
+  EXPECT_EQ(result.program->parameters[0].initial, 9);
+}
+
+TEST(Compile, OverridesAConstantWrittenAsAnEquation) {
+  Compiled plain, changed;
+  compile(plain, {oscillator});
+  compile(changed, {oscillator}, {{"m", 3}});
+  ASSERT_TRUE(changed.program.has_value());
+  EXPECT_NE(ir::dump(*plain.program), ir::dump(*changed.program));
+}
+
+TEST(Compile, RefusesAnOverrideOfNothing) {
+  Compiled result;
+  compile(result, {oscillator}, {{"zeta", 3}});
+  EXPECT_FALSE(result.program.has_value());
+  ASSERT_EQ(result.diags.diagnostics().size(), 1u);
+  EXPECT_EQ(result.diags.diagnostics()[0].code, "C019");
+}
+
+TEST(Compile, SeveralFilesAreOneProgram) {
+  Compiled one, two;
+  compile(one, {oscillator});
+  compile(two, {"parameter k = 4; boundary x(0) = 1, x'(0) = 0;", "system m * x'' = -k * x; m = 2;"});
+  ASSERT_TRUE(two.program.has_value());
+  EXPECT_EQ(ir::dump(*one.program), ir::dump(*two.program));
+}
+
+TEST(Compile, IsDeterministic) {
+  Compiled first, second;
+  compile(first, {oscillator});
+  compile(second, {oscillator});
+  EXPECT_EQ(ir::dump(*first.program), ir::dump(*second.program));
+}
+
+// A long chain settles, sorts and lowers without recursion: neither order of writing may overflow the stack or go quadratic.
+TEST(Compile, LongChainsInBothOrders) {
+  for (bool backwards : {false, true}) {
+    std::string text = "boundary x(0) = 1; system x' = -a20000; a0 = x;\n";
+    for (int i = 1; i <= 20000; ++i) {
+      int k = backwards ? 20001 - i : i;
+      text += "a" + std::to_string(k) + " = sin(a" + std::to_string(k - 1) + ");\n";
+    }
+    Compiled result;
+    compile(result, {text});
+    ASSERT_TRUE(result.program.has_value());
+    EXPECT_GT(result.program->derivative.chunks.size(), 10u);
+  }
+}
+
+}  // namespace
