@@ -174,7 +174,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    fmt::print("{}", reached().help());
+    const CLI::App& command = reached();
+    std::string before;  // "tactus export" for `c`
+    for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
+      before = before.empty() ? parent->get_name() : parent->get_name() + " " + before;
+    fmt::print("{}", command.help(before));
     return Finished{};
   } catch (const CLI::CallForAllHelp&) {
     fmt::print("{}", app.help("", CLI::AppFormatMode::All));

@@ -41,6 +41,15 @@ int model_errors(bool json, const api::Compiled& compiled) {
   if (json) {
     print_json({{"status", compiled.is_misuse ? "usage" : "error"},
                 {"diagnostics", Json::parse(diag::render_json(compiled.diags, compiled.sources))}});
+  } else if (compiled.is_misuse) {
+    // No place in a text to point at: a file that is not there, or a word of the command line.
+    for (const diag::Diagnostic& diagnostic : compiled.diags.diagnostics()) {
+      if (diagnostic.severity != diag::Severity::error) continue;
+      bool about_file = diagnostic.span.file < compiled.sources.size() && diagnostic.code.starts_with('F');
+      fmt::print(stderr, "tactus: error[{}]: {}{}\n", diagnostic.code,
+                 about_file ? compiled.sources.name(diagnostic.span.file) + ": " : "", diagnostic.text);
+      for (const std::string& hint : diagnostic.hints) fmt::print(stderr, "  hint: {}\n", hint);
+    }
   } else {
     fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
   }

@@ -18,6 +18,9 @@
 /* States up to this many live in registers (and spill slots) during a specialised run. */
 #define TK_LOCAL 16
 
+/* Steps between two questions whether the state is finite. */
+#define TK_FINITE_STRIDE 256
+
 /* What a run works on; all vectors have n values, k one vector for each stage. */
 typedef struct tk_fixed_vectors {
   uint32_t n;
@@ -65,7 +68,7 @@ TK_ALWAYS_INLINE int tk_fixed_stage(const tactus_model* model, tactus_instance* 
 TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
                                   double h, int64_t count, int specialised) {
   double local_x[TK_LOCAL];
-  double local_after[TK_LOCAL];
+  double local_saved[TK_LOCAL];
   double local_argument[TK_LOCAL];
   double local_k[TK_FIXED_STAGES * TK_LOCAL];
 
@@ -75,7 +78,7 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
   tk_fixed_vectors v;
   v.n = n;
   v.x = small ? local_x : states;
-  v.after = small ? local_after : tk_stage_vector(model, instance, TK_AFTER);
+  v.after = small ? v.x : tk_stage_vector(model, instance, TK_AFTER);
   v.argument = small ? local_argument : tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
   v.k = small ? local_k : tk_stage_vector(model, instance, TK_STAGES);
 
@@ -94,51 +97,66 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
     TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = states[i];
   }
 
+  /* Whether the state is finite is asked once for `stride` steps: a state that is not stays so, for x_{k+1} = x_k + ... .
+   * When the answer is no, these steps are taken again one by one. Newton's warm starts would not be the same then, so
+   * with them, and with a large state, every step is asked for. */
+  int64_t stride = small && model->warm_count == 0 ? TK_FINITE_STRIDE : 1;
   int status = TACTUS_OK;
   int32_t failed_index = -1;
   int64_t done = 0;
-  for (; done < count; done++) {
-    if (specialised) {
-      TK_UNROLL for (int s = 0; s < method->stages; s++) {
-        status = tk_fixed_stage(model, instance, method, &v, s, start + (steps + method->c[s]) * h, h, 1);
-        if (status != TACTUS_OK) goto stop;
+  while (done < count) {
+    const int64_t asked_at = done;
+    const double steps_asked_at = steps;
+    const int64_t end = count - done < stride ? count : done + stride;
+    if (small) {
+      TK_UNROLL for (uint32_t i = 0; i < n; i++) local_saved[i] = v.x[i];
+    }
+    for (; done < end; done++) {
+      if (specialised) {
+        TK_UNROLL for (int s = 0; s < method->stages; s++) {
+          status = tk_fixed_stage(model, instance, method, &v, s, start + (steps + method->c[s]) * h, h, 1);
+          if (status != TACTUS_OK) goto stop;
+        }
+      } else {
+        for (int s = 0; s < method->stages; s++) {
+          status = tk_fixed_stage(model, instance, method, &v, s, start + (steps + method->c[s]) * h, h, 0);
+          if (status != TACTUS_OK) goto stop;
+        }
       }
-    } else {
-      for (int s = 0; s < method->stages; s++) {
-        status = tk_fixed_stage(model, instance, method, &v, s, start + (steps + method->c[s]) * h, h, 0);
-        if (status != TACTUS_OK) goto stop;
+      if (small) {
+        TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = tk_advance(&v, &method->b, method->stages, h, i, 1);
+      } else {
+        for (uint32_t i = 0; i < n; i++) v.after[i] = tk_advance(&v, &method->b, method->stages, h, i, specialised);
+        double* const before = v.x;
+        v.x = v.after;
+        v.after = before;
       }
+      steps += 1.0;
     }
 
     /* A sum of finite values may overflow; only a sum that is not finite asks for a look at each of them. */
     double sum = 0.0;
     if (small) {
-      TK_UNROLL for (uint32_t i = 0; i < n; i++) {
-        v.after[i] = tk_advance(&v, &method->b, method->stages, h, i, 1);
-        sum = i == 0 ? v.after[i] : sum + v.after[i];
-      }
+      TK_UNROLL for (uint32_t i = 0; i < n; i++) sum = i == 0 ? v.x[i] : sum + v.x[i];
     } else {
-      for (uint32_t i = 0; i < n; i++) {
-        v.after[i] = tk_advance(&v, &method->b, method->stages, h, i, specialised);
-        sum += v.after[i];
-      }
+      for (uint32_t i = 0; i < n; i++) sum += v.x[i];
     }
-    if (!tk_is_finite(sum)) {
-      failed_index = tk_first_not_finite(n, v.after);
-      if (failed_index >= 0) {
-        status = TACTUS_NOT_FINITE;
-        goto stop;
-      }
-    }
-
+    if (tk_is_finite(sum)) continue;
+    failed_index = tk_first_not_finite(n, v.x);
+    if (failed_index < 0) continue;
+    /* Back to the last state that was finite. */
+    done = asked_at;
+    steps = steps_asked_at;
     if (small) {
-      TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = v.after[i];
+      TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = local_saved[i];
     } else {
-      double* const before = v.x;
       v.x = v.after;
-      v.after = before;
     }
-    steps += 1.0;
+    if (stride == 1) {
+      status = TACTUS_NOT_FINITE;
+      goto stop;
+    }
+    stride = 1;
   }
 
 stop:

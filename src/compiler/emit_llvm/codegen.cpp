@@ -4,6 +4,9 @@
 #include <llvm/Analysis/LoopAnalysisManager.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/Bitcode/BitcodeReader.h>
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/IR/DiagnosticInfo.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -163,11 +166,24 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Effort effort,
 llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& machine, const std::atomic<bool>& cancelled) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
+  // What addPassesToEmitFile does, with our own pass behind the last one that goes through the whole module: from there
+  // on each function goes all the way to its machine code before the next begins.
+  auto& target = static_cast<llvm::LLVMTargetMachine&>(machine);
   llvm::legacy::PassManager passes;
-  passes.add(new CancelPass(cancelled));
-  llvm::MCContext* context = nullptr;
-  const bool failed = machine.addPassesToEmitMC(passes, context, stream, /*DisableVerify=*/true);
+  auto* information = new llvm::MachineModuleInfoWrapperPass(&target);
+  llvm::TargetPassConfig* config = target.createPassConfig(passes);
+  config->setDisableVerify(true);
+  const std::unique_ptr<llvm::ModulePass> last_of_module(llvm::createPreISelIntrinsicLoweringPass());  // for its identity
+  config->insertPass(last_of_module->getPassID(), new CancelPass(cancelled));
+  passes.add(config);
+  passes.add(information);
+  bool failed = config->addISelPasses();
   TACTUS_CHECK(!failed);
+  config->addMachinePasses();
+  config->setInitialized();
+  failed = target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, information->getMMI().getContext());
+  TACTUS_CHECK(!failed);
+  passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);
   return object;
 }

@@ -406,10 +406,32 @@ class ModuleBuilder {
             address(m.ports), address(m.blocks),   address(m.state_names)};
   }
 
+  // Bytes of all texts of the metadata, each with its terminating zero.
+  std::size_t text_bytes() const {
+    std::size_t bytes = program_.name.size() + 1;
+    const auto count = [&](const std::string& text) { bytes += text.size() + 1; };
+    for (const auto* channels : {&program_.channels, &program_.input_channels}) {
+      for (const ir::Channel& c : *channels) {
+        count(c.name);
+        count(c.unit);
+      }
+    }
+    for (const ir::Parameter& p : program_.parameters) {
+      count(p.name);
+      count(p.unit);
+    }
+    for (const ir::Port& p : program_.ports) count(p.device);
+    for (const ir::Block& b : program_.blocks) {
+      count(b.equations);
+      count(b.unknowns);
+    }
+    for (const std::string& s : program_.state_names) count(s);
+    return bytes;
+  }
+
   Metadata metadata_as_data() {
-    // The array's size is known only at the end: a placeholder until then.
-    texts_global_ = new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context_), true, llvm::GlobalValue::PrivateLinkage,
-                                             builder_.getInt8(0));
+    auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(context_), text_bytes());
+    texts_global_ = new llvm::GlobalVariable(*module_, bytes, true, llvm::GlobalValue::PrivateLinkage, nullptr);
     const auto channel = [&](const ir::Channel& c) {
       return structure({text(c.name), text(c.unit), u32(c.at), u32(c.rows), u32(c.columns), u32(c.flags)});
     };
@@ -428,10 +450,8 @@ class ModuleBuilder {
     });
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
-    llvm::Constant* data = llvm::ConstantDataArray::getString(context_, texts_, false);
-    auto* whole = new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
-    texts_global_->replaceAllUsesWith(whole);
-    texts_global_->eraseFromParent();
+    TACTUS_CHECK(texts_.size() == bytes->getNumElements());
+    texts_global_->setInitializer(llvm::ConstantDataArray::getString(context_, texts_, false));
     return m;
   }
 

@@ -10,6 +10,7 @@
 #include "abi/model.h"
 #include "base/check.h"
 #include "compiler/lower/function_builder.h"
+#include "compiler/lower/regroup.h"
 #include "compiler/lower/solve_block.h"
 #include "compiler/symbolic/symbolic.h"
 
@@ -33,6 +34,10 @@ class Lowering {
     motion_ = solve_all(sorted_.motion);
     start_ = solve_all(sorted_.start);
     find_static();
+    Regroup regroup(pool_, [this](ExprId e) { return is_static(e); });
+    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
+      for (ExprId& e : motion_.solutions[b].values) e = regroup(e);
+    }
     prepare_ = std::make_unique<FunctionBuilder>(
         pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of a static block"); return {}; },
         [](ExprId) { return std::nullopt; });
