@@ -24,6 +24,7 @@ struct Symbol {
   base::Span span;  // where it is declared, or first used
   expr::Shape shape;
   std::uint32_t declaration = 0;  // index into the tree's constants, parameters or functions
+  bool open = false;              // while check runs: the shape is not known yet
 };
 
 // An external's connection. `value` is valid for `writes v = e`.

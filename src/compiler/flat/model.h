@@ -23,12 +23,15 @@ struct Variable {
   base::Span span;   // where it is first written
 };
 
+// An equation's `component` when no person wrote it: the derivative of the equation at its span.
+inline constexpr int differentiated = -1;
+
 // left = right. The span is the whole equation; several scalar equations share it when it was one between vectors.
 struct Equation {
   ExprId left;
   ExprId right;
   base::Span span;
-  int component = 0;  // from 1; 0 for a scalar equation
+  int component = 0;  // from 1; 0 for a scalar equation; or `differentiated`
 };
 
 // variable^(order) = value at the start, or a guess for it.

@@ -162,6 +162,22 @@ class Lowering {
 
   // --- Blocks ----------------------------------------------------------------------------------------------------------
 
+  // As the person wrote it, on one line; a component of a vector equation, and what was differentiated, as we write it.
+  std::string equation_text(const flat::Equation& equation) const {
+    std::string_view source = sources_.size() > 0 ? sources_.text(equation.span) : std::string_view();
+    if (equation.component != 0 || source.empty() || source.size() > 200) {
+      return flat::print(model_, equation.left) + " = " + flat::print(model_, equation.right);
+    }
+    std::string text;
+    for (char c : source) {
+      bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+      if (!blank) text += c;
+      else if (!text.empty() && text.back() != ' ') text += ' ';
+    }
+    while (!text.empty() && (text.back() == ';' || text.back() == ' ')) text.pop_back();
+    return text;
+  }
+
   std::uint32_t program_block(Solved& solved, std::size_t b) {
     if (solved.program_block[b] != no_block) return solved.program_block[b];
     const Block& block = solved.system->blocks[b];
@@ -169,7 +185,7 @@ class Lowering {
     for (std::size_t i = 0; i < block.equations.size() && i < 12; ++i) {
       const flat::Equation& equation = solved.system->equations[block.equations[i]];
       if (i > 0) described.equations += "; ";
-      described.equations += flat::print(model_, equation.left) + " = " + flat::print(model_, equation.right);
+      described.equations += equation_text(equation);
       if (i == 0 && sources_.size() > 0) described.line = sources_.position(equation.span.file, equation.span.begin).line;
     }
     if (block.equations.size() > 12) described.equations += "; ..";

@@ -1,11 +1,14 @@
 #include "compiler/lower/regroup.h"
 
-#include <vector>
-
 namespace lower {
 
 using expr::ExprId;
 using expr::Op;
+
+Regroup::Regroup(expr::Pool& pool, std::function<bool(ExprId)> is_static)
+    : pool_(pool),
+      is_static_(std::move(is_static)),
+      rewrite_(pool, [](ExprId) { return ExprId(); }, [this](Op op, ExprId a, ExprId b, ExprId c) { return combine(op, a, b, c); }) {}
 
 std::optional<ExprId> Regroup::absorb(ExprId e, Op op, ExprId factor, int depth) {
   const expr::Node node = pool_[e];
@@ -26,36 +29,15 @@ std::optional<ExprId> Regroup::absorb(ExprId e, Op op, ExprId factor, int depth)
   return std::nullopt;
 }
 
-ExprId Regroup::operator()(ExprId root) {
-  std::vector<std::pair<ExprId, int>> stack = {{root, 0}};
-  while (!stack.empty()) {
-    auto [id, next] = stack.back();
-    if (done_.contains(id)) {
-      stack.pop_back();
-      continue;
-    }
-    const expr::Node node = pool_[id];
-    const int operands = expr::operand_count(node.op);
-    if (next < operands) {
-      stack.back().second = next + 1;
-      stack.push_back({next == 0 ? node.a : next == 1 ? node.b : node.c, 0});
-      continue;
-    }
-    stack.pop_back();
-    if (operands == 0) {
-      done_[id] = id;
-      continue;
-    }
-    ExprId a = done_[node.a];
-    ExprId b = operands >= 2 ? done_[node.b] : ExprId();
-    ExprId c = operands >= 3 ? done_[node.c] : ExprId();
-    std::optional<ExprId> merged;
-    if (node.op == Op::multiply && is_static_(a) && !is_static_(b)) merged = absorb(b, Op::multiply, a, 0);
-    if (node.op == Op::multiply && is_static_(b) && !is_static_(a)) merged = absorb(a, Op::multiply, b, 0);
-    if (node.op == Op::divide && is_static_(b) && !is_static_(a)) merged = absorb(a, Op::divide, b, 0);
-    done_[id] = merged ? *merged : pool_.make(node.op, a, b, c);
+ExprId Regroup::combine(Op op, ExprId a, ExprId b, ExprId c) {
+  std::optional<ExprId> merged;
+  if (op == Op::multiply || op == Op::divide) {
+    const bool static_a = is_static_(a);
+    const bool static_b = is_static_(b);
+    if (op == Op::multiply && static_a && !static_b) merged = absorb(b, op, a, 0);
+    if (static_b && !static_a) merged = absorb(a, op, b, 0);
   }
-  return done_[root];
+  return merged ? *merged : pool_.make(op, a, b, c);
 }
 
 }  // namespace lower

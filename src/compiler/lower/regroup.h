@@ -9,24 +9,24 @@
 
 #include <functional>
 #include <optional>
-#include <unordered_map>
 
-#include "compiler/expr/pool.h"
+#include "compiler/symbolic/symbolic.h"
 
 namespace lower {
 
 class Regroup {
  public:
-  Regroup(expr::Pool& pool, std::function<bool(expr::ExprId)> is_static) : pool_(pool), is_static_(std::move(is_static)) {}
-  expr::ExprId operator()(expr::ExprId e);
+  Regroup(expr::Pool& pool, std::function<bool(expr::ExprId)> is_static);
+  expr::ExprId operator()(expr::ExprId e) { return rewrite_(e); }
 
  private:
+  expr::ExprId combine(expr::Op op, expr::ExprId a, expr::ExprId b, expr::ExprId c);
   // `e` times the static `factor`, or divided by it, with the factor merged into a static factor of e; empty when e has none.
   std::optional<expr::ExprId> absorb(expr::ExprId e, expr::Op op, expr::ExprId factor, int depth);
 
   expr::Pool& pool_;
   std::function<bool(expr::ExprId)> is_static_;
-  std::unordered_map<expr::ExprId, expr::ExprId> done_;
+  symbolic::Rewrite rewrite_;
 };
 
 }  // namespace lower

@@ -220,7 +220,7 @@ class Analysis {
         symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
         latest[v] = constants(*next);
         ++done[v];
-        equations_.push_back({pool_.variable(v, done[v]), latest[v], definition_span_[v], 0});
+        equations_.push_back({pool_.variable(v, done[v]), latest[v], definition_span_[v], flat::differentiated});
         written_.push_back({equations_.back().left, equations_.back().right});
         if (done[v] > 64) {
           diags_.report(definition_span_[v], endless_derivatives, variable_name(v));

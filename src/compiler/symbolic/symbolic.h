@@ -20,17 +20,33 @@ ExprId differentiate(expr::Pool& pool, ExprId e, ExprId leaf);
 // would have to be differentiated.
 std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e);
 
-// Replaces leaves: `replace` gives a leaf's new expression, or an invalid id to keep it. The object remembers its answers, so
-// that many expressions over the same leaves cost their size once.
-class Substitution {
+// Rewrites expressions from the leaves up: `leaf` gives a leaf's new expression, or an invalid id to keep it; `combine` puts an
+// operation together again from its rewritten operands. The object remembers its answers, so that many expressions over the
+// same leaves cost their size once.
+class Rewrite {
  public:
-  Substitution(expr::Pool& pool, std::function<ExprId(ExprId leaf)> replace) : pool_(pool), replace_(std::move(replace)) {}
+  using Leaf = std::function<ExprId(ExprId)>;
+  using Combine = std::function<ExprId(expr::Op op, ExprId a, ExprId b, ExprId c)>;
+
+  Rewrite(expr::Pool& pool, Leaf leaf, Combine combine) : pool_(pool), leaf_(std::move(leaf)), combine_(std::move(combine)) {}
   ExprId operator()(ExprId e);
 
  private:
   expr::Pool& pool_;
-  std::function<ExprId(ExprId)> replace_;
+  Leaf leaf_;
+  Combine combine_;
   std::unordered_map<ExprId, ExprId> done_;
+};
+
+// Replaces leaves only.
+class Substitution {
+ public:
+  Substitution(expr::Pool& pool, Rewrite::Leaf replace)
+      : rewrite_(pool, std::move(replace), [&pool](expr::Op op, ExprId a, ExprId b, ExprId c) { return pool.make(op, a, b, c); }) {}
+  ExprId operator()(ExprId e) { return rewrite_(e); }
+
+ private:
+  Rewrite rewrite_;
 };
 
 // The leaves of `e` with the given operation, each once, in order of first appearance.

@@ -2,7 +2,7 @@
 
 namespace symbolic {
 
-ExprId Substitution::operator()(ExprId root) {
+ExprId Rewrite::operator()(ExprId root) {
   // Iterative post-order over what is not yet done.
   std::vector<std::pair<ExprId, int>> stack = {{root, 0}};
   while (!stack.empty()) {
@@ -11,25 +11,20 @@ ExprId Substitution::operator()(ExprId root) {
       stack.pop_back();
       continue;
     }
-    const expr::Node node = pool_[id];
-    if (expr::is_leaf(node.op)) {
-      ExprId replaced = replace_(id);
-      done_[id] = replaced.valid() ? replaced : id;
-      stack.pop_back();
-      continue;
-    }
-    if (next < expr::operand_count(node.op)) {
+    const expr::Node node = pool_[id];  // a copy: making expressions moves the pool
+    const int operands = expr::operand_count(node.op);
+    if (next < operands) {
       stack.back().second = next + 1;
       stack.push_back({next == 0 ? node.a : next == 1 ? node.b : node.c, 0});
       continue;
     }
     stack.pop_back();
-    const int operands = expr::operand_count(node.op);
-    ExprId a = done_[node.a];
-    ExprId b = operands >= 2 ? done_[node.b] : ExprId();
-    ExprId c = operands >= 3 ? done_[node.c] : ExprId();
-    bool unchanged = a == node.a && (operands < 2 || b == node.b) && (operands < 3 || c == node.c);
-    done_[id] = unchanged ? id : pool_.make(node.op, a, b, c);
+    if (operands == 0) {
+      ExprId replaced = leaf_(id);
+      done_[id] = replaced.valid() ? replaced : id;
+      continue;
+    }
+    done_[id] = combine_(node.op, done_[node.a], operands >= 2 ? done_[node.b] : ExprId(), operands >= 3 ? done_[node.c] : ExprId());
   }
   return done_[root];
 }

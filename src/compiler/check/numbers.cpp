@@ -1,0 +1,62 @@
+#include "compiler/check/numbers.h"
+
+#include <cmath>
+
+namespace check {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) const {
+  const parse::Node& node = tree_[id];
+  if (depth > 500) return std::nullopt;
+  auto child = [&](std::uint32_t i) { return value(tree_.child(id, i), scope, depth + 1); };
+  switch (node.kind) {
+    case NodeKind::number: return node.number;
+    case NodeKind::negate:
+      if (auto a = child(0)) return -*a;
+      return std::nullopt;
+    case NodeKind::name: {
+      if (node.name == pi_) return 3.14159265358979323846;
+      if (auto bound = find_binding(scope, node.name)) {
+        if (bound->what.number) return bound->what.number;
+        if (!bound->what.node.valid()) return std::nullopt;
+        return value(bound->what.node, bound->what.scope, depth + 1);
+      }
+      auto found = model_.find(node.name);
+      if (!found || model_.symbols[*found].role != Role::constant) return std::nullopt;
+      return value(tree_.constants[model_.symbols[*found].declaration].value, nullptr, depth + 1);
+    }
+    case NodeKind::sum:
+    case NodeKind::product: {
+      double result = 0;
+      bool first = true;
+      for (const parse::Child& part : tree_.children_of(id)) {
+        auto a = value(part.node, scope, depth + 1);
+        if (!a) return std::nullopt;
+        if (first) result = *a;
+        else if (part.op == parse::Op::plus) result += *a;
+        else if (part.op == parse::Op::minus) result -= *a;
+        else if (part.op == parse::Op::times) result *= *a;
+        else result /= *a;
+        first = false;
+      }
+      return result;
+    }
+    case NodeKind::power: {
+      auto a = child(0);
+      auto b = child(1);
+      if (!a || !b) return std::nullopt;
+      return std::pow(*a, *b);
+    }
+    default: return std::nullopt;
+  }
+}
+
+std::optional<long long> Numbers::whole(NodeId id, const Scope* scope) const {
+  auto number = value(id, scope);
+  if (!number || *number != std::floor(*number) || std::abs(*number) > 1e9) return std::nullopt;
+  return static_cast<long long>(*number);
+}
+
+}  // namespace check

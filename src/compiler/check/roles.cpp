@@ -1,0 +1,185 @@
+#include "compiler/check/roles.h"
+
+#include <algorithm>
+
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/scope.h"
+#include "compiler/parse/parse.h"
+
+namespace check {
+namespace {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+// Only that a name is bound matters here.
+struct Nothing {};
+using Bound = Binding<Nothing>;
+
+class Roles {
+ public:
+  Roles(Model& model, base::Names& names, diag::Sink& diags)
+      : model_(model), tree_(*model.tree), names_(names), diags_(diags), time_(names.intern("t")), pi_(names.intern("pi")) {}
+
+  void run() {
+    declare();
+    find_variables();
+  }
+
+ private:
+  void declare() {
+    for (std::uint32_t i = 0; i < tree_.constants.size(); ++i) declare(Role::constant, tree_.constants[i], i);
+    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) declare(Role::parameter, tree_.parameters[i], i);
+    for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
+    for (const parse::External& external : tree_.externals) {
+      // RIDL's reads and writes are seen from RIDL: what it writes is an input of the model.
+      bool reactive = names_.text(external.name) == "ridl";
+      for (const parse::Access& access : reactive ? external.writes : external.reads) declare_input(external, access, reactive);
+    }
+  }
+
+  template <class Declaration>
+  void declare(Role role, const Declaration& declaration, std::uint32_t index) {
+    if (declaration.name == time_ || declaration.name == pi_) {
+      diags_.report(declaration.name_span, declared_twice, names_.text(declaration.name))
+          .hint("`t` is the time and `pi` is pi in every program; choose another name");
+      return;
+    }
+    if (auto found = model_.find(declaration.name)) {
+      diags_.report(declaration.name_span, declared_twice, names_.text(declaration.name))
+          .related(model_.symbols[*found].span, "declared here before");
+      return;
+    }
+    SymbolId id = model_.symbols.push({role, declaration.name, declaration.name_span, {}, index, role == Role::constant});
+    model_.by_name.emplace(declaration.name, id);
+  }
+
+  void declare_input(const parse::External& external, const parse::Access& access, bool reactive) {
+    const parse::Node& node = tree_[access.variable];
+    if (node.kind != NodeKind::name) {
+      diags_.report(access.span, input_primed, parse::print(tree_, names_, access.variable))
+          .hint("read the name itself; its derivative by time is known wherever the program writes it with a prime");
+      return;
+    }
+    auto found = model_.find(node.name);
+    if (found && model_.symbols[*found].role != Role::input) {
+      diags_.report(access.span, declared_twice, names_.text(node.name))
+          .related(model_.symbols[*found].span, "declared here before");
+      return;
+    }
+    if (found) return;  // read by two externals: one input
+    SymbolId id = model_.symbols.push({Role::input, node.name, access.span, {}, 0, true});
+    model_.by_name.emplace(node.name, id);
+    model_.ports.push_back({external.name, id, true, reactive, {}});
+  }
+
+  // Every name of an equation, condition or output that nothing declares is a variable.
+  void find_variables() {
+    for (const parse::Condition& condition : tree_.conditions) {
+      find_variables(condition.variable, nullptr, 0);
+      find_variables(condition.value, nullptr, 0);
+    }
+    for (const parse::Equation& equation : tree_.equations) {
+      find_variables(equation.left, nullptr, 0);
+      find_variables(equation.right, nullptr, 0);
+    }
+    for (const parse::External& external : tree_.externals) {
+      bool reactive = names_.text(external.name) == "ridl";
+      for (const parse::Access& access : reactive ? external.reads : external.writes) declare_output(external, access, reactive);
+    }
+  }
+
+  void declare_output(const parse::External& external, const parse::Access& access, bool reactive) {
+    if (!access.value.valid()) {
+      find_variables(access.variable, nullptr, 0);
+      NodeId base = access.variable;
+      while (tree_[base].kind != NodeKind::name && tree_[base].child_count > 0) base = tree_.child(base, 0);
+      auto found = model_.find(tree_[base].name);
+      if (found) model_.ports.push_back({external.name, *found, false, reactive, {}});
+      return;
+    }
+    // writes v = e: a variable of its own, `hand.force`.
+    find_variables(access.value, nullptr, 0);
+    base::NameId name = names_.intern(names_.text(external.name) + "." + names_.text(tree_[access.variable].name));
+    if (model_.find(name)) {
+      diags_.report(access.span, declared_twice, names_.text(name));
+      return;
+    }
+    SymbolId id = add_variable(name, access.span);
+    model_.ports.push_back({external.name, id, false, reactive, access.value});
+  }
+
+  SymbolId add_variable(base::NameId name, base::Span span) {
+    SymbolId id = model_.symbols.push({Role::variable, name, span, {}, 0, true});
+    model_.by_name.emplace(name, id);
+    return id;
+  }
+
+  // The input that stands for a device's value, `hand.position`; added at its first use. Empty if `node` is no such thing.
+  std::optional<SymbolId> device_value(NodeId id) {
+    const parse::Node& node = tree_[id];
+    const parse::Node& base = tree_[tree_.child(id, 0)];
+    if (base.kind != NodeKind::name) return std::nullopt;
+    base::NameId name = names_.intern(names_.text(base.name) + "." + names_.text(node.name));
+    if (auto found = model_.find(name)) return found;
+    bool is_device = std::any_of(tree_.externals.begin(), tree_.externals.end(),
+                                 [&](const parse::External& external) { return external.name == base.name; });
+    if (!is_device || names_.text(node.name) != "position") return std::nullopt;
+    SymbolId symbol = model_.symbols.push({Role::input, name, node.span, expr::Shape::vector(3), 0, false});
+    model_.by_name.emplace(name, symbol);
+    model_.ports.push_back({base.name, symbol, true, false, {}});
+    return symbol;
+  }
+
+  void find_variables(NodeId id, const Bound* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    switch (node.kind) {
+      case NodeKind::name:
+        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name)) {
+          add_variable(node.name, node.span);
+        }
+        return;
+      case NodeKind::member: device_value(id); return;
+      case NodeKind::call: {
+        for (std::uint32_t i = 1; i < node.child_count; ++i) find_variables(tree_.child(id, i), scope, depth);
+        // Names in a function's body, once each function.
+        const parse::Node& callee = tree_[tree_.child(id, 0)];
+        if (callee.kind != NodeKind::name) return;
+        auto found = model_.find(callee.name);
+        if (!found || model_.symbols[*found].role != Role::function || depth > 64) return;
+        const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
+        std::vector<Bound> bindings(function.arguments.size());
+        const Bound* inner = nullptr;
+        for (std::size_t i = 0; i < bindings.size(); ++i) {
+          bindings[i] = {inner, function.arguments[i], {}};
+          inner = &bindings[i];
+        }
+        if (bodies_seen_.emplace(found->value, true).second) find_variables(function.value, inner, depth + 1);
+        return;
+      }
+      case NodeKind::sum_over: {
+        find_variables(tree_.child(id, 0), scope, depth);
+        find_variables(tree_.child(id, 1), scope, depth);
+        Bound inner{scope, node.name, {}};
+        find_variables(tree_.child(id, 2), &inner, depth);
+        return;
+      }
+      default:
+        for (const parse::Child& child : tree_.children_of(id)) find_variables(child.node, scope, depth);
+    }
+  }
+
+  Model& model_;
+  const parse::Tree& tree_;
+  base::Names& names_;
+  diag::Sink& diags_;
+  base::NameId time_;
+  base::NameId pi_;
+  std::unordered_map<std::uint32_t, bool> bodies_seen_;
+};
+
+}  // namespace
+
+void find_roles(Model& model, base::Names& names, diag::Sink& diags) { Roles(model, names, diags).run(); }
+
+}  // namespace check

@@ -1,0 +1,103 @@
+#include "compiler/check/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "abi/model.h"
+#include "base/nearest.h"
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/numbers.h"
+
+namespace check {
+namespace {
+
+using parse::NodeKind;
+
+struct SolverName {
+  std::string_view name;
+  int solver;
+};
+constexpr std::array solver_names = {SolverName{"euler", TACTUS_EULER}, SolverName{"rk4", TACTUS_RK4},
+                                     SolverName{"bs3", TACTUS_BS3}, SolverName{"tsit5", TACTUS_TSIT5},
+                                     SolverName{"dop853", TACTUS_DOP853}};
+
+class SettingsReader {
+ public:
+  SettingsReader(Model& model, base::Names& names, diag::Sink& diags)
+      : model_(model), tree_(*model.tree), names_(names), diags_(diags), numbers_(model, names) {}
+
+  void run() {
+    static constexpr std::array known = {"starting_time", "ending_time",   "step_size",       "solver",
+                                         "tolerance",     "record_period", "event_precision", "max_transitions"};
+    std::unordered_map<base::NameId, base::Span> seen;
+    for (const parse::Setting& setting : tree_.settings) {
+      const std::string& key = names_.text(setting.name);
+      auto [first, fresh] = seen.emplace(setting.name, setting.span);
+      if (!fresh) {
+        diags_.report(setting.span, declared_twice, key).related(first->second, "given here before");
+        continue;
+      }
+      if (key == "solver") {
+        solver_setting(setting);
+        continue;
+      }
+      if (std::find(known.begin(), known.end(), key) == known.end()) {
+        auto report = diags_.report(setting.name_span, unknown_setting, key);
+        if (auto near = base::nearest(key, known)) report.hint("did you mean `{}`?", *near);
+        else report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");
+        continue;
+      }
+      auto value = numbers_.value(setting.value);
+      if (!value || !std::isfinite(*value)) {
+        diags_.report(setting.span, not_constant, fmt::format("`{}`", key)).hint("write a number, such as `{} = 1`", key);
+        continue;
+      }
+      bool needs_positive = key != "starting_time" && key != "ending_time";
+      if (needs_positive && *value <= 0) {
+        diags_.report(setting.span, bad_setting, fmt::format("`{}` must be greater than 0", key));
+        continue;
+      }
+      if (key == "starting_time") model_.settings.starting_time = *value;
+      if (key == "ending_time") model_.settings.ending_time = *value;
+      if (key == "step_size") model_.settings.step_size = *value;
+      if (key == "tolerance") model_.settings.tolerance = *value;
+      if (key == "record_period") model_.settings.record_period = *value;
+    }
+    if (model_.settings.ending_time && *model_.settings.ending_time < model_.settings.starting_time) {
+      auto at = std::find_if(tree_.settings.begin(), tree_.settings.end(),
+                             [&](const parse::Setting& setting) { return names_.text(setting.name) == "ending_time"; });
+      diags_.report(at->span, bad_setting, "`ending_time` lies before `starting_time`");
+    }
+  }
+
+ private:
+  void solver_setting(const parse::Setting& setting) {
+    const parse::Node& node = tree_[setting.value];
+    std::string name = node.kind == NodeKind::name     ? names_.text(node.name)
+                       : node.kind == NodeKind::string ? tree_.texts[node.text]
+                                                       : std::string();
+    for (const SolverName& row : solver_names) {
+      if (row.name == name) {
+        model_.settings.solver = row.solver;
+        return;
+      }
+    }
+    diags_.report(setting.span, bad_setting, fmt::format("there is no solver `{}`", name))
+        .hint("choose one of euler, rk4, bs3, tsit5, dop853");
+  }
+
+  Model& model_;
+  const parse::Tree& tree_;
+  base::Names& names_;
+  diag::Sink& diags_;
+  Numbers numbers_;
+};
+
+}  // namespace
+
+void read_settings(Model& model, base::Names& names, diag::Sink& diags) { SettingsReader(model, names, diags).run(); }
+
+}  // namespace check
