@@ -248,7 +248,9 @@ int run(const RunOptions& options) {
   auto before_compile = Clock::now();
   api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
   if (!compiled.program) return model_errors(options.json, compiled);
-  emit_llvm::CompiledModel jit(std::move(*compiled.program));
+  emit_llvm::JitOptions tiers;
+  tiers.solver = sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
+  emit_llvm::CompiledModel jit(std::move(*compiled.program), tiers);
   const tactus_model& model = *jit.current();
   double compile_seconds = seconds_since(before_compile);
 

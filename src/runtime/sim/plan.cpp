@@ -50,6 +50,17 @@ std::string_view solver_name(tactus_solver solver) {
   return "?";
 }
 
+tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance, const Settings& settings) {
+  const bool has_step = settings.step.has_value() || model_step != 0;
+  const bool has_tolerance = settings.tolerance.has_value() || model_tolerance != 0;
+  tactus_solver solver = has_step ? TACTUS_RK4 : TACTUS_TSIT5;
+  if (model_solver >= 0) solver = static_cast<tactus_solver>(model_solver);
+  if (settings.solver) solver = *settings.solver;
+  if (solver == TACTUS_BS3 && has_step && !has_tolerance) return TACTUS_BS3_FIXED;
+  if (solver == TACTUS_BS3_FIXED && !has_step) return TACTUS_BS3;
+  return solver;
+}
+
 std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure) {
   auto fail = [&](std::string text) {
     failure = std::move(text);
@@ -80,15 +91,7 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   if (step && !positive(*step)) return fail(fmt::format("a step of {} is no step: it must be positive", *step));
   if (tolerance && !positive(*tolerance))
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
-  if (settings.solver) {
-    plan.solver = *settings.solver;
-  } else if (model.solver >= 0) {
-    plan.solver = static_cast<tactus_solver>(model.solver);
-  } else {
-    plan.solver = step ? TACTUS_RK4 : TACTUS_TSIT5;
-  }
-  if (plan.solver == TACTUS_BS3 && step && !tolerance) plan.solver = TACTUS_BS3_FIXED;
-  if (plan.solver == TACTUS_BS3_FIXED && !step) plan.solver = TACTUS_BS3;
+  plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
 
   if (plan.adaptive()) {
     plan.tolerance = tolerance.value_or(default_tolerance);
