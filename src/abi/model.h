@@ -20,10 +20,10 @@ typedef struct tactus_instance tactus_instance;
 
 typedef enum tactus_status {
   TACTUS_OK = 0,
-  TACTUS_NOT_FINITE = 1,      /* a state or derivative became NaN or infinite; see failed_index */
-  TACTUS_DIVERGED = 2,        /* a Newton block found no solution; see failed_block */
-  TACTUS_SINGULAR = 3,        /* a linear block or a Jacobian is singular; see failed_block */
-  TACTUS_STEP_TOO_SMALL = 4,  /* the adaptive step shrank to rounding; see failed_index for the worst state */
+  TACTUS_NOT_FINITE = 1,     /* a state or derivative became NaN or infinite; see failed_index */
+  TACTUS_DIVERGED = 2,       /* a Newton block found no solution; see failed_block */
+  TACTUS_SINGULAR = 3,       /* a linear block or a Jacobian is singular; see failed_block */
+  TACTUS_STEP_TOO_SMALL = 4, /* the adaptive step shrank to rounding; see failed_index for the worst state */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -62,11 +62,12 @@ typedef struct tactus_layout {
   uint32_t parameters;
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
-  uint32_t warm;     /* last solution of every Newton block, its next start */
-  uint32_t snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t work;     /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages;   /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
-  uint32_t size;     /* doubles in all */
+  uint32_t warm; /* last solution of every Newton block, its next start */
+  uint32_t
+      snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
+  uint32_t work;   /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t size;   /* doubles in all */
 } tactus_layout;
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */

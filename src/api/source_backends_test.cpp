@@ -56,7 +56,8 @@ class RandomText {
         boundary += "  " + name + "(0) = " + (d == 0 && i > 1 ? "k - x1" : number()) + ";\n";
         damping += " - " + name;
       }
-      system += "  " + x + std::string(static_cast<std::size_t>(order), '\'') + " = sin(" + expression(2) + ")" + damping + ";\n";
+      system += "  " + x + std::string(static_cast<std::size_t>(order), '\'') + " = sin(" + expression(2) + ")" +
+                damping + ";\n";
     }
     boundary += "  p with p(0) = (1, 2), p'(0) = (0, " + number() + ");\n";
     system += "  m * p'' + k * p + (0, c) * p' = (sin(x1), " + number() + ");\n  r = norm(p);  q = rotate(p, x1)[1];\n";
@@ -66,10 +67,12 @@ class RandomText {
     int loop = 2 + pick(4);
     for (int i = 1; i <= loop; ++i) {
       system += "  ";
-      for (int j = 1; j <= loop; ++j) system += (i == j ? std::to_string(loop + 2) : number()) + " * y" + std::to_string(j) + (j < loop ? " + " : "");
+      for (int j = 1; j <= loop; ++j)
+        system += (i == j ? std::to_string(loop + 2) : number()) + " * y" + std::to_string(j) + (j < loop ? " + " : "");
       system += " = sin(" + expression(1) + ");\n";
     }
-    system += "  z + z^3 + exp(z) / 10 = " + expression(1) + ";\n  g = if y1 > " + number() + " && !(z < 0) then clamp(s, -1, 1) else min(z, y2, x1);\n";
+    system += "  z + z^3 + exp(z) / 10 = " + expression(1) + ";\n  g = if y1 > " + number() +
+              " && !(z < 0) then clamp(s, -1, 1) else min(z, y2, x1);\n";
     return "simulation step_size = 0.01\n" + head + "boundary\n" + boundary + "system\n" + system;
   }
 
@@ -82,15 +85,24 @@ class RandomText {
     std::string a = expression(depth - 1);
     std::string b = expression(depth - 1);
     switch (pick(9)) {
-      case 0: return a + " + " + b;
-      case 1: return "(" + a + " - " + b + ") / m";
-      case 2: return a + " * (" + b + ")";
-      case 3: return "f(" + a + ", " + b + ")";
-      case 4: return "atan2(" + a + ", 1 + (" + b + ")^2)";
-      case 5: return "abs(" + a + ") + floor(" + b + ")";
-      case 6: return "if " + a + " < " + b + " then k else -c";
-      case 7: return "sqrt(1 + (" + a + ")^2) * log(2 + (" + b + ")^2)";
-      default: return "tan(sin(" + a + ")) - power(1 + abs(" + b + "), 0.3)";
+      case 0:
+        return a + " + " + b;
+      case 1:
+        return "(" + a + " - " + b + ") / m";
+      case 2:
+        return a + " * (" + b + ")";
+      case 3:
+        return "f(" + a + ", " + b + ")";
+      case 4:
+        return "atan2(" + a + ", 1 + (" + b + ")^2)";
+      case 5:
+        return "abs(" + a + ") + floor(" + b + ")";
+      case 6:
+        return "if " + a + " < " + b + " then k else -c";
+      case 7:
+        return "sqrt(1 + (" + a + ")^2) * log(2 + (" + b + ")^2)";
+      default:
+        return "tan(sin(" + a + ")) - power(1 + abs(" + b + "), 0.3)";
     }
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/flatten/flatten.h"
@@ -35,13 +36,21 @@ class Pages {
   Explanation* explanation_;
 };
 
-void report_unknown_overrides(const std::vector<structure::Override>& left, const flat::Model& flat, diag::Sink& diags) {
+void report_unknown_overrides(const std::vector<structure::Override>& left, const flat::Model& flat,
+                              diag::Sink& diags) {
   for (const structure::Override& override : left) {
     std::string known;
-    for (const flat::Parameter& parameter : flat.parameters) known += (known.empty() ? "`" : ", `") + parameter.name + "`";
+    std::vector<std::string_view> names;
+    for (const flat::Parameter& parameter : flat.parameters) {
+      known += (known.empty() ? "`" : ", `") + parameter.name + "`";
+      names.push_back(parameter.name);
+    }
     auto report = diags.report({}, check::unknown_override, override.name);
-    if (known.empty()) report.hint("declare it: `parameter {} = 1;`", override.name);
-    else report.hint("its parameters are {}", known);
+    if (auto near = base::nearest(override.name, names)) report.hint("did you mean `{}`?", *near);
+    if (known.empty())
+      report.hint("declare it: `parameter {} = 1;`", override.name);
+    else
+      report.hint("its parameters are {}", known);
   }
 }
 
@@ -52,8 +61,8 @@ const Explanation::Stage* Explanation::find(std::string_view name) const {
   return found == stages.end() ? nullptr : &*found;
 }
 
-std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, const diag::SourceMap& sources, const Options& options,
-                                   diag::Sink& diags, Explanation* explanation) {
+std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, const diag::SourceMap& sources,
+                                   const Options& options, diag::Sink& diags, Explanation* explanation) {
   Pages pages(explanation);
   base::Names names;
 
@@ -77,9 +86,12 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
   std::vector<structure::Override> unnamed;  // constants written as equations are known only after folding
   for (const Override& override : options.overrides) {
     auto symbol = model.find(names.find(override.name));
-    bool declared = symbol && (model.symbols[*symbol].role == check::Role::parameter || model.symbols[*symbol].role == check::Role::constant);
-    if (declared) named.push_back({names.find(override.name), override.value});
-    else unnamed.push_back({override.name, override.value});
+    bool declared = symbol && (model.symbols[*symbol].role == check::Role::parameter ||
+                               model.symbols[*symbol].role == check::Role::constant);
+    if (declared)
+      named.push_back({names.find(override.name), override.value});
+    else
+      unnamed.push_back({override.name, override.value});
   }
   flat::Model flat = flatten::flatten(model, names, named, diags);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
@@ -89,7 +101,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
   auto sorted = structure::sort(flat, unnamed, diags);
   if (sorted) report_unknown_overrides(unnamed, flat, diags);
   if (!sorted || diags.has_errors()) return std::nullopt;
-  pages.add("blocks", "constants, states, and which equations determine what, in order", [&] { return structure::dump(*sorted, flat); });
+  pages.add("blocks", "constants, states, and which equations determine what, in order",
+            [&] { return structure::dump(*sorted, flat); });
   // Nothing below reports user errors.
 
   ir::Program program = lower::lower(flat, *sorted, sources);

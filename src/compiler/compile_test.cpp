@@ -13,7 +13,8 @@ struct Compiled {
   std::optional<ir::Program> program;
 };
 
-void compile(Compiled& result, const std::vector<std::string>& texts, const std::vector<compiler::Override>& overrides = {}) {
+void compile(Compiled& result, const std::vector<std::string>& texts,
+             const std::vector<compiler::Override>& overrides = {}) {
   std::vector<std::uint32_t> files;
   for (const std::string& text : texts) files.push_back(*source::add("model.tact", text, result.sources, result.diags));
   result.program = compiler::compile(files, result.sources, {overrides}, result.diags);
@@ -72,6 +73,24 @@ TEST(Compile, LongChainsInBothOrders) {
     ASSERT_TRUE(result.program.has_value());
     EXPECT_GT(result.program->derivative.chunks.size(), 10u);
   }
+}
+
+// n resistors in a row between two voltages: one linear loop of n unknowns.
+std::string ladder(int n) {
+  std::string text = "system v0 = t; v" + std::to_string(n + 1) + " = 0;\n";
+  for (int i = 1; i <= n; ++i) {
+    text += "v" + std::to_string(i - 1) + " - v" + std::to_string(i) + " = 2 * (v" + std::to_string(i) + " - v" +
+            std::to_string(i + 1) + ");\n";
+  }
+  return text;
+}
+
+TEST(Compile, RefusesALoopThatIsTooLarge) {
+  Compiled result;
+  compile(result, {ladder(3000)});
+  EXPECT_FALSE(result.program.has_value());
+  ASSERT_EQ(result.diags.diagnostics().size(), 1u);
+  EXPECT_EQ(result.diags.diagnostics()[0].code, "S012");
 }
 
 }  // namespace

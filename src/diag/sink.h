@@ -26,7 +26,8 @@ struct Kind {
   fmt::format_string<const Arguments&...> text;
   Severity severity = Severity::error;
 
-  consteval Kind(std::string_view code_, fmt::format_string<const Arguments&...> text_, Severity severity_ = Severity::error)
+  consteval Kind(std::string_view code_, fmt::format_string<const Arguments&...> text_,
+                 Severity severity_ = Severity::error)
       : code(code_), text(text_), severity(severity_) {}
 };
 
@@ -70,7 +71,8 @@ class Sink {
   explicit Sink(std::size_t limit = 20) : limit_(limit) {}
 
   template <class... Arguments>
-  Reported report(base::Span span, const Kind<Arguments...>& kind, const std::type_identity_t<Arguments>&... arguments) {
+  Reported report(base::Span span, const Kind<Arguments...>& kind,
+                  const std::type_identity_t<Arguments>&... arguments) {
     return add({kind.code, kind.severity, span, fmt::format(kind.text, arguments...), {}, {}});
   }
 

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "driver/nearest.h"
+#include "base/nearest.h"
 
 namespace driver {
 namespace {
@@ -96,7 +96,7 @@ std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::
       }
       std::vector<std::string> names;
       for (std::uint32_t i = 0; i < model.channel_count; ++i) names.emplace_back(model.channels[i].name);
-      if (auto near = nearest(wanted, names)) {
+      if (auto near = base::nearest(wanted, names)) {
         hint = fmt::format("did you mean `{}`?", *near);
       } else {
         constexpr std::size_t most = 20;

@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string_view>
 
-#include "driver/nearest.h"
+#include "base/nearest.h"
 #include "driver/report.h"
 #include "runtime/sim/plan.h"
 
@@ -81,7 +81,7 @@ std::string hint_for_option(const CLI::App& command, const std::string& word) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   }
   std::string bare = word.substr(0, word.find('='));
-  if (auto near = nearest(bare, names)) return fmt::format("did you mean {}?", *near);
+  if (auto near = base::nearest(bare, names)) return fmt::format("did you mean {}?", *near);
   return fmt::format("`{} --help` lists the options", command.get_parent() ? "tactus " + command.get_name() : "tactus");
 }
 
@@ -203,7 +203,7 @@ Command parse_command_line(int argc, const char* const* argv) {
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
-      auto near = nearest(word, names);
+      auto near = base::nearest(word, names);
       if (word.front() == '-')
         return Finished{usage_error(json, fmt::format("there is no option `{}` without a command", word),
                                     "`tactus --help` lists the commands")};

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "api/load.h"
+#include "base/nearest.h"
 #include "compiler/emit_c/emit_c.h"
 #include "compiler/emit_llvm/llvm_text.h"
 #include "driver/commands.h"
-#include "driver/nearest.h"
 #include "driver/report.h"
 #include "driver/settings.h"
 
@@ -56,7 +56,7 @@ int explain(const ExplainOptions& options) {
       std::vector<std::string> names;
       for (const auto& known : stages) names.push_back(known.name);
       for (const auto& [name, title] : backends) names.emplace_back(name);
-      auto near = nearest(options.dump, names);
+      auto near = base::nearest(options.dump, names);
       return usage_error(options.json, fmt::format("there is no stage `{}`", options.dump),
                          fmt::format("{}the stages are {}", near ? fmt::format("did you mean `{}`? ", *near) : "",
                                      fmt::join(names, ", ")));

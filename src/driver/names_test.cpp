@@ -1,21 +1,11 @@
-// Names that people write: suggestions, lists, components.
+// Names that people write: lists, components.
 #include <gtest/gtest.h>
 
 #include "driver/channels.h"
-#include "driver/nearest.h"
 #include "driver/progress.h"
 
 namespace driver {
 namespace {
-
-TEST(Nearest, FindsWhatWasMeant) {
-  std::vector<std::string> names = {"white_ball", "black_ball", "k"};
-  EXPECT_EQ(nearest("white_bal", names), "white_ball");
-  EXPECT_EQ(nearest("balck_ball", names), "black_ball");  // swapped neighbours are one edit
-  EXPECT_EQ(nearest("K", names), "k");
-  EXPECT_FALSE(nearest("force", names));
-  EXPECT_FALSE(nearest("", names));
-}
 
 TEST(Names, AreSplitAtCommasOutsideBrackets) {
   EXPECT_EQ(split_names("a, p[1],p'"), (std::vector<std::string>{"a", "p[1]", "p'"}));

@@ -5,9 +5,9 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/nearest.h"
 #include "driver/channels.h"
 #include "driver/commands.h"
-#include "driver/nearest.h"
 #include "driver/report.h"
 #include "runtime/trace/csv_reader.h"
 #include "runtime/trace/figure.h"
@@ -37,7 +37,7 @@ int plot(const PlotOptions& options) {
         if (names[i] == name || names[i].starts_with(name + "[")) chosen.push_back(i);
       }
       if (chosen.size() > before) continue;
-      auto near = nearest(name, names);
+      auto near = base::nearest(name, names);
       return usage(
           fmt::format("`{}` has no column `{}`", options.table, name),
           near ? fmt::format("did you mean `{}`?", *near) : fmt::format("its columns are {}", fmt::join(names, ", ")));

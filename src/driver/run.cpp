@@ -32,13 +32,13 @@ double seconds_since(Clock::time_point before) { return std::chrono::duration<do
 class Rows : public sim::Observer {
  public:
   Rows(std::vector<Column> columns, bool wants_plot) : columns_(std::move(columns)), row_(columns_.size() + 1) {
-    if (wants_plot) recorder_.emplace(columns_.size());
+    if (wants_plot) recorder_ = std::make_unique<trace::Recorder>(columns_.size());
   }
 
   [[nodiscard]] bool open(const std::string& path) {
     std::vector<std::string> names = {"t"};
     for (const Column& column : columns_) names.push_back(column.label);
-    writer_.emplace();
+    writer_ = std::make_unique<trace::CsvWriter>();
     return writer_->open(path, names);
   }
 
@@ -67,8 +67,8 @@ class Rows : public sim::Observer {
  private:
   std::vector<Column> columns_;
   std::vector<double> row_;
-  std::optional<trace::CsvWriter> writer_;
-  std::optional<trace::Recorder> recorder_;
+  std::unique_ptr<trace::CsvWriter> writer_;
+  std::unique_ptr<trace::Recorder> recorder_;
 };
 
 const char* ending_name(sim::Ending ending) {
@@ -249,7 +249,8 @@ int run(const RunOptions& options) {
   api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
   if (!compiled.program) return model_errors(options.json, compiled);
   emit_llvm::JitOptions tiers;
-  tiers.solver = sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
+  tiers.solver =
+      sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
   emit_llvm::CompiledModel jit(std::move(*compiled.program), tiers);
   const tactus_model& model = *jit.current();
   double compile_seconds = seconds_since(before_compile);

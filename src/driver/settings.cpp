@@ -8,8 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "base/nearest.h"
 #include "driver/channels.h"
-#include "driver/nearest.h"
 
 namespace driver {
 namespace {
@@ -26,7 +26,7 @@ std::optional<double> read_number(std::string_view text) {
 std::string choices(std::string_view word, const std::vector<std::string>& names, std::string_view what,
                     std::string_view none) {
   if (names.empty()) return std::string(none);
-  if (auto near = nearest(word, names))
+  if (auto near = base::nearest(word, names))
     return fmt::format("did you mean `{}`? the {} are {}", *near, what, fmt::join(names, ", "));
   return fmt::format("the {} are {}", what, fmt::join(names, ", "));
 }
@@ -169,7 +169,7 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
       std::vector<std::string> later = {"script", "simulated", "mouse", "haply"};
       bool planned = std::find(later.begin(), later.end(), kind) != later.end();
       std::vector<std::string> kinds = {"file"};
-      auto near = nearest(kind, kinds);
+      auto near = base::nearest(kind, kinds);
       mistake = {planned ? fmt::format("devices of kind `{}` are not built yet", kind)
                          : fmt::format("there is no kind of device `{}`", kind),
                  fmt::format("{}kinds: file (a recorded hand: {}=file:hand.csv); not built yet: {}",

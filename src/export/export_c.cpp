@@ -29,8 +29,8 @@ struct Column {
 // As driver/channels.h has it: all channels but constants and derivatives; when there are none, all but derivatives.
 std::vector<Column> default_columns(const ir::Program& program) {
   std::vector<Column> columns;
-  for (const std::uint32_t excluded : {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE},
-                                       std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+  for (const std::uint32_t excluded :
+       {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE}, std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
     if (!columns.empty()) break;
     for (const ir::Channel& c : program.channels) {
       if (c.flags & excluded) continue;
@@ -220,7 +220,8 @@ double {0}_get(tactus_instance* instance, const char* name) {{
 }
 
 std::string makefile(const std::string& name) {
-  return fmt::format(R"(# -ffp-contract=off keeps a * b + c two roundings, so that the results have the bits that tactus computes.
+  return fmt::format(
+      R"(# -ffp-contract=off keeps a * b + c two roundings, so that the results have the bits that tactus computes.
 CC ?= cc
 CFLAGS ?= -O2 -Wall -Wextra -Wpedantic
 
@@ -232,7 +233,7 @@ clean:
 
 .PHONY: clean
 )",
-                     name);
+      name);
 }
 
 bool write_file(const std::filesystem::path& path, const std::string& text, std::string& failure) {
@@ -261,13 +262,16 @@ std::string identifier(std::string_view text) {
 std::string c_source(const ir::Program& program, const std::string& name) {
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(
-      "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves out.\n"
+      "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves "
+      "out.\n"
       " * A program with several exported models compiles all but one with -DTACTUS_NO_KERNEL -DTACTUS_NO_MAIN. */\n"
-      "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" /* inline functions that this model does not need */\n"
+      "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" /* inline functions that this model "
+      "does not need */\n"
       "#endif\n\n",
       name);
   // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
-  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h"}) text += amalgamation.take(path);
+  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h"})
+    text += amalgamation.take(path);
   text += "\n#ifndef TACTUS_NO_KERNEL\n";
   for (const auto& [path, content] : texts()) {
     if (path.starts_with("kernel/") && path.ends_with(".c")) text += amalgamation.take(path);
@@ -292,11 +296,13 @@ std::string c_header(const ir::Program&, const std::string& name) {
   std::ranges::transform(guard, guard.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return fmt::format("/* {0}: a model compiled by tactus. */\n#ifndef {1}_H\n#define {1}_H\n\n", name, guard) +
          amalgamation.take("abi/model.h") +
-         fmt::format("\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\nextern const tactus_model {0}_model;\n{1}\n", name, api(name)) +
+         fmt::format("\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n\nextern const tactus_model {0}_model;\n{1}\n",
+                     name, api(name)) +
          "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
-bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options, std::string& failure) {
+bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
+             std::string& failure) {
   const std::string name = identifier(options.name.empty() ? program.name : options.name);
   std::error_code error;
   std::filesystem::create_directories(directory, error);

@@ -16,8 +16,8 @@ struct ExportOptions {
 
 // Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when a file cannot be
 // written.
-[[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
-                           std::string& failure);
+[[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory,
+                           const ExportOptions& options, std::string& failure);
 
 // The texts of the two files, for tests.
 [[nodiscard]] std::string c_source(const ir::Program& program, const std::string& name);

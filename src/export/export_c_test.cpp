@@ -43,7 +43,8 @@ class ExportC : public testing::Test {
   }
   // `make` with these flags, warnings being errors.
   bool make(const std::string& compiler, const std::string& flags) {
-    return shell(fmt::format("make -s -B -C '{}' CC={} CFLAGS='{} -Wall -Wextra -Wpedantic -Werror'", folder_.string(), compiler, flags)) == 0;
+    return shell(fmt::format("make -s -B -C '{}' CC={} CFLAGS='{} -Wall -Wextra -Wpedantic -Werror'", folder_.string(),
+                             compiler, flags)) == 0;
   }
   static int shell(const std::string& command) { return WEXITSTATUS(std::system(command.c_str())); }
 
@@ -116,7 +117,8 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
     ASSERT_TRUE(make(k % 2 ? "gcc" : "clang-19", "-O2")) << program.name;
     std::string failure;
     const std::vector<std::uint8_t> wasm = emit_llvm::emit_wasm(program, failure);
-    std::ofstream(folder_ / "sample.wasm", std::ios::binary).write(reinterpret_cast<const char*>(wasm.data()), std::ssize(wasm));
+    std::ofstream(folder_ / "sample.wasm", std::ios::binary)
+        .write(reinterpret_cast<const char*>(wasm.data()), std::ssize(wasm));
     emit_llvm::CompiledModel jit(program, {.optimise = false});
     for (const Options& options : all) {
       const auto plan = sim::make_plan(*jit.current(), options.settings, failure);
@@ -132,7 +134,8 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
       if (!backend_testing::has_node()) continue;
       const Csv in_wasm = run_program(fmt::format("node '{}/tests/wasm_run.mjs' '{}/sample.wasm' {}", TACTUS_SOURCE_DIR,
                                                   folder_.string(), options.words));
-      EXPECT_EQ(backend_testing::first_difference(rows.values, in_wasm.values), "") << "wasm: " << program.name << " " << options.words;
+      EXPECT_EQ(backend_testing::first_difference(rows.values, in_wasm.values), "")
+          << "wasm: " << program.name << " " << options.words;
       EXPECT_EQ(in_wasm.exit_code, csv.exit_code) << "wasm: " << program.name << " " << options.words;
       EXPECT_EQ(in_wasm.header, csv.header);
     }
@@ -142,7 +145,8 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
 TEST_F(ExportC, BuildsWithoutWarningsAtEveryLevel) {
   write(backend_testing::driven(), "driven");
   for (const char* compiler : {"gcc", "clang-19"}) {
-    for (const char* flags : {"-O0", "-O2", "-O3 -march=native"}) EXPECT_TRUE(make(compiler, flags)) << compiler << " " << flags;
+    for (const char* flags : {"-O0", "-O2", "-O3 -march=native"})
+      EXPECT_TRUE(make(compiler, flags)) << compiler << " " << flags;
   }
 }
 
@@ -163,7 +167,8 @@ TEST_F(ExportC, SetChangesAParameterAndMistakesAreRefused) {
   EXPECT_EQ(plain.values, same.values);
   // x(10) = cos(2 * 10), rk4 at h = 0.01: the error is about 1e-8.
   EXPECT_NEAR(other.values[other.values.size() - 2], std::cos(20.0), 1e-6);
-  for (const char* mistake : {"--set q=1", "--set w", "--set w=x", "--until", "--until x", "--until -1", "--step 0", "--solver y", "--z 1"}) {
+  for (const char* mistake :
+       {"--set q=1", "--set w", "--set w=x", "--until", "--until x", "--until -1", "--step 0", "--solver y", "--z 1"}) {
     EXPECT_EQ(run_program(program + " " + mistake).exit_code, 2) << mistake;
   }
 }
@@ -193,7 +198,8 @@ int main() {
 )";
   const std::string command = fmt::format(
       "cd '{}' && cc -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror -DTACTUS_NO_MAIN -c first.c && "
-      "cc -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror -DTACTUS_NO_MAIN -DTACTUS_NO_KERNEL -c second.c && "
+      "cc -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror -DTACTUS_NO_MAIN -DTACTUS_NO_KERNEL -c "
+      "second.c && "
       "c++ -std=c++17 -Wall -Wextra -Werror both.cpp first.o second.o -o both && ./both",
       folder_.string());
   EXPECT_EQ(shell(command), 0);
@@ -201,10 +207,13 @@ int main() {
 
 TEST(Amalgamation, TakesEachFileOnce) {
   const std::map<std::string_view, std::string_view> files = {
-      {"a.h", "int a;\n"}, {"b.h", "#include \"a.h\"\n#include <stdint.h>\nint b;\n"}, {"c.c", "#include \"b.h\"\n#include \"a.h\"\nint c;"}};
+      {"a.h", "int a;\n"},
+      {"b.h", "#include \"a.h\"\n#include <stdint.h>\nint b;\n"},
+      {"c.c", "#include \"b.h\"\n#include \"a.h\"\nint c;"}};
   Amalgamation amalgamation(files);
-  EXPECT_EQ(amalgamation.take("c.c"),
-            "/* ---- c.c ---- */\n/* ---- b.h ---- */\n/* ---- a.h ---- */\nint a;\n#include <stdint.h>\nint b;\nint c;");
+  EXPECT_EQ(
+      amalgamation.take("c.c"),
+      "/* ---- c.c ---- */\n/* ---- b.h ---- */\n/* ---- a.h ---- */\nint a;\n#include <stdint.h>\nint b;\nint c;");
   EXPECT_EQ(amalgamation.take("a.h"), "");
 }
 

@@ -8,13 +8,46 @@
 namespace check {
 
 enum class Builtin {
-  sin, cos, tan, asin, acos, atan, square_root, exp, log, absolute, sign, floor, ceil,  // of each component
-  atan2, power, minimum, maximum, clamp,                                               // component-wise, scalars spread
-  norm, dot, cross, direction, rotate, proj, distance,
-  transpose, inverse, det, skew, diag, identity, index,
-  conditional, integration, diff, smooth,
-  box,                  // only behind `in`
-  delay, noise, table,  // of the language, not built yet
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  square_root,
+  exp,
+  log,
+  absolute,
+  sign,
+  floor,
+  ceil,  // of each component
+  atan2,
+  power,
+  minimum,
+  maximum,
+  clamp,  // component-wise, scalars spread
+  norm,
+  dot,
+  cross,
+  direction,
+  rotate,
+  proj,
+  distance,
+  transpose,
+  inverse,
+  det,
+  skew,
+  diag,
+  identity,
+  index,
+  conditional,
+  integration,
+  diff,
+  smooth,
+  box,  // only behind `in`
+  delay,
+  noise,
+  table,  // of the language, not built yet
 };
 
 struct BuiltinRow {

@@ -30,7 +30,8 @@ std::string dump(const Model& model, const base::Names& names) {
     out += '\n';
   }
   for (const Port& port : model.ports) {
-    out += fmt::format("{} {} {}\n", names.text(port.device), port.is_input ? "gives" : "takes", names.text(model.symbols[port.symbol].name));
+    out += fmt::format("{} {} {}\n", names.text(port.device), port.is_input ? "gives" : "takes",
+                       names.text(model.symbols[port.symbol].name));
   }
   return out;
 }

@@ -24,11 +24,13 @@ inline constexpr diag::Kind<Text> not_constant{"C011", "{} must be known before 
 inline constexpr diag::Kind<Text> calls_itself{"C012", "the function `{}` calls itself"};
 inline constexpr diag::Kind<Text> not_built{"C013", "`{}` is part of the language but not built yet"};
 inline constexpr diag::Kind<Text> not_a_value{"C014", "{} is not a value here"};
-inline constexpr diag::Kind<Text> condition_time{"C015", "a condition is given at the starting time ({}) in this version"};
+inline constexpr diag::Kind<Text> condition_time{"C015",
+                                                 "a condition is given at the starting time ({}) in this version"};
 inline constexpr diag::Kind<Text> condition_target{"C016", "{} cannot be given a start"};
 inline constexpr diag::Kind<> tuple_mixed{"C017", "the parts of this vector have different shapes"};
 inline constexpr diag::Kind<Text> not_a_number_literal{"C018", "the value of `{}` is not a finite number"};
-inline constexpr diag::Kind<Text> unknown_override{"C019", "`--set {}`: the program has no parameter or constant of that name"};
+inline constexpr diag::Kind<Text> unknown_override{"C019",
+                                                   "`--set {}`: the program has no parameter or constant of that name"};
 inline constexpr diag::Kind<Text> input_primed{"C020", "`{}`: an external reads a name without primes"};
 inline constexpr diag::Kind<double, double, double> outside_range{"C021", "the value {} lies outside its range {}..{}"};
 inline constexpr diag::Kind<> range_empty{"C022", "a range runs from the smaller to the larger value"};

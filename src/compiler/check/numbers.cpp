@@ -12,7 +12,8 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
   if (depth > 500) return std::nullopt;
   auto child = [&](std::uint32_t i) { return value(tree_.child(id, i), scope, depth + 1); };
   switch (node.kind) {
-    case NodeKind::number: return node.number;
+    case NodeKind::number:
+      return node.number;
     case NodeKind::negate:
       if (auto a = child(0)) return -*a;
       return std::nullopt;
@@ -34,11 +35,16 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
       for (const parse::Child& part : tree_.children_of(id)) {
         auto a = value(part.node, scope, depth + 1);
         if (!a) return std::nullopt;
-        if (first) result = *a;
-        else if (part.op == parse::Op::plus) result += *a;
-        else if (part.op == parse::Op::minus) result -= *a;
-        else if (part.op == parse::Op::times) result *= *a;
-        else result /= *a;
+        if (first)
+          result = *a;
+        else if (part.op == parse::Op::plus)
+          result += *a;
+        else if (part.op == parse::Op::minus)
+          result -= *a;
+        else if (part.op == parse::Op::times)
+          result *= *a;
+        else
+          result /= *a;
         first = false;
       }
       return result;
@@ -49,7 +55,8 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
       if (!a || !b) return std::nullopt;
       return std::pow(*a, *b);
     }
-    default: return std::nullopt;
+    default:
+      return std::nullopt;
   }
 }
 

@@ -19,7 +19,12 @@ using Bound = Binding<Nothing>;
 class Roles {
  public:
   Roles(Model& model, base::Names& names, diag::Sink& diags)
-      : model_(model), tree_(*model.tree), names_(names), diags_(diags), time_(names.intern("t")), pi_(names.intern("pi")) {}
+      : model_(model),
+        tree_(*model.tree),
+        names_(names),
+        diags_(diags),
+        time_(names.intern("t")),
+        pi_(names.intern("pi")) {}
 
   void run() {
     declare();
@@ -34,7 +39,8 @@ class Roles {
     for (const parse::External& external : tree_.externals) {
       // RIDL's reads and writes are seen from RIDL: what it writes is an input of the model.
       bool reactive = names_.text(external.name) == "ridl";
-      for (const parse::Access& access : reactive ? external.writes : external.reads) declare_input(external, access, reactive);
+      for (const parse::Access& access : reactive ? external.writes : external.reads)
+        declare_input(external, access, reactive);
     }
   }
 
@@ -50,7 +56,8 @@ class Roles {
           .related(model_.symbols[*found].span, "declared here before");
       return;
     }
-    SymbolId id = model_.symbols.push({role, declaration.name, declaration.name_span, {}, index, role == Role::constant});
+    SymbolId id =
+        model_.symbols.push({role, declaration.name, declaration.name_span, {}, index, role == Role::constant});
     model_.by_name.emplace(declaration.name, id);
   }
 
@@ -85,7 +92,8 @@ class Roles {
     }
     for (const parse::External& external : tree_.externals) {
       bool reactive = names_.text(external.name) == "ridl";
-      for (const parse::Access& access : reactive ? external.reads : external.writes) declare_output(external, access, reactive);
+      for (const parse::Access& access : reactive ? external.reads : external.writes)
+        declare_output(external, access, reactive);
     }
   }
 
@@ -139,7 +147,9 @@ class Roles {
           add_variable(node.name, node.span);
         }
         return;
-      case NodeKind::member: device_value(id); return;
+      case NodeKind::member:
+        device_value(id);
+        return;
       case NodeKind::call: {
         for (std::uint32_t i = 1; i < node.child_count; ++i) find_variables(tree_.child(id, i), scope, depth);
         // Names in a function's body, once each function.

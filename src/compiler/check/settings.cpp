@@ -46,13 +46,16 @@ class SettingsReader {
       }
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         auto report = diags_.report(setting.name_span, unknown_setting, key);
-        if (auto near = base::nearest(key, known)) report.hint("did you mean `{}`?", *near);
-        else report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");
+        if (auto near = base::nearest(key, known))
+          report.hint("did you mean `{}`?", *near);
+        else
+          report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");
         continue;
       }
       auto value = numbers_.value(setting.value);
       if (!value || !std::isfinite(*value)) {
-        diags_.report(setting.span, not_constant, fmt::format("`{}`", key)).hint("write a number, such as `{} = 1`", key);
+        diags_.report(setting.span, not_constant, fmt::format("`{}`", key))
+            .hint("write a number, such as `{} = 1`", key);
         continue;
       }
       bool needs_positive = key != "starting_time" && key != "ending_time";

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
@@ -80,9 +81,8 @@ class Shapes {
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     if (!changed_) return;
-    for (auto equation = tree_.equations.rbegin(); equation != tree_.equations.rend(); ++equation) {
-      relate(equation->left, equation->right, likely);
-    }
+    for (const parse::Equation& equation : std::views::reverse(tree_.equations))
+      relate(equation.left, equation.right, likely);
   }
 
   void settle(SymbolId id, Known known) {
@@ -117,10 +117,13 @@ class Shapes {
         return;
       }
       case NodeKind::prime:
-      case NodeKind::negate: push(tree_.child(id, 0), shape, likely, scope, depth + 1); return;
+      case NodeKind::negate:
+        push(tree_.child(id, 0), shape, likely, scope, depth + 1);
+        return;
       case NodeKind::tuple:
         if (shape.is_vector() && shape.rows == node.child_count) {
-          for (const parse::Child& child : tree_.children_of(id)) push(child.node, Shape::scalar(), likely, scope, depth + 1);
+          for (const parse::Child& child : tree_.children_of(id))
+            push(child.node, Shape::scalar(), likely, scope, depth + 1);
         } else if (shape.is_matrix() && shape.rows == node.child_count) {
           for (const parse::Child& child : tree_.children_of(id)) {
             push(child.node, Shape::vector(shape.columns), likely, scope, depth + 1);
@@ -153,7 +156,8 @@ class Shapes {
         push(tree_.child(id, 1), shape, likely, scope, depth + 1);
         push(tree_.child(id, 2), shape, likely, scope, depth + 1);
         return;
-      default: return;
+      default:
+        return;
     }
   }
 
@@ -168,8 +172,10 @@ class Shapes {
     if (node.kind == NodeKind::call && tree_[tree_.child(id, 0)].kind == NodeKind::name) {
       base::NameId name = tree_[tree_.child(id, 0)].name;
       auto found = model_.find(name);
-      if (found && model_.symbols[*found].role == Role::function) spread_function(id, *found, scope, depth);
-      else if (node.child_count == 3) spread_pair(id, names_.text(name), scope, depth);
+      if (found && model_.symbols[*found].role == Role::function)
+        spread_function(id, *found, scope, depth);
+      else if (node.child_count == 3)
+        spread_pair(id, names_.text(name), scope, depth);
     }
     for (const parse::Child& child : tree_.children_of(id)) spread(child.node, scope, depth + 1);
   }
@@ -221,19 +227,26 @@ class Shapes {
     if (depth > 500 || !affordable(node.span)) return {};
     auto of_child = [&](std::uint32_t i) { return shape_of(tree_.child(id, i), scope, depth + 1); };
     switch (node.kind) {
-      case NodeKind::number: return node.number == 0 ? Known::of_any() : Known::of(Shape::scalar());
-      case NodeKind::boolean: return Known::of(Shape::scalar());
+      case NodeKind::number:
+        return node.number == 0 ? Known::of_any() : Known::of(Shape::scalar());
+      case NodeKind::boolean:
+        return Known::of(Shape::scalar());
       case NodeKind::string:
         if (reporting_) diags_.report(node.span, not_a_value, "a text");
         return {};
-      case NodeKind::name: return shape_of_name(id, scope);
-      case NodeKind::member: return shape_of_member(id);
-      case NodeKind::prime: return of_child(0);
-      case NodeKind::negate: return of_child(0);
+      case NodeKind::name:
+        return shape_of_name(id, scope);
+      case NodeKind::member:
+        return shape_of_member(id);
+      case NodeKind::prime:
+        return of_child(0);
+      case NodeKind::negate:
+        return of_child(0);
       case NodeKind::argument:
         if (reporting_) diags_.report(node.span, not_a_value, "a named argument");
         return {};
-      case NodeKind::tuple: return shape_of_tuple(id, scope, depth);
+      case NodeKind::tuple:
+        return shape_of_tuple(id, scope, depth);
       case NodeKind::sum: {
         Known result = of_child(0);
         for (std::uint32_t i = 1; i < node.child_count; ++i) {
@@ -245,8 +258,10 @@ class Shapes {
         Known result = of_child(0);
         for (std::uint32_t i = 1; i < node.child_count; ++i) {
           Known factor = of_child(i);
-          if (tree_.children[node.first_child + i].op == parse::Op::divide) result = quotient(result, factor, node.span);
-          else result = product(result, factor, node.span);
+          if (tree_.children[node.first_child + i].op == parse::Op::divide)
+            result = quotient(result, factor, node.span);
+          else
+            result = product(result, factor, node.span);
         }
         return result;
       }
@@ -265,10 +280,12 @@ class Shapes {
       case NodeKind::implies:
       case NodeKind::compare:
         for (std::uint32_t i = 0; i < node.child_count; ++i) {
-          need_scalar(of_child(i), tree_[tree_.child(id, i)].span, node.kind == NodeKind::compare ? "a comparison" : "a condition");
+          need_scalar(of_child(i), tree_[tree_.child(id, i)].span,
+                      node.kind == NodeKind::compare ? "a comparison" : "a condition");
         }
         return Known::of(Shape::scalar());
-      case NodeKind::in_set: return shape_of_in_set(id, scope, depth);
+      case NodeKind::in_set:
+        return shape_of_in_set(id, scope, depth);
       case NodeKind::in_range:
         for (std::uint32_t i = 0; i < 3; ++i) need_scalar(of_child(i), tree_[tree_.child(id, i)].span, "in");
         return Known::of(Shape::scalar());
@@ -276,9 +293,12 @@ class Shapes {
         need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "if");
         return component_wise(of_child(1), of_child(2), node.span, "the branches of `if` differ");
       }
-      case NodeKind::sum_over: return shape_of_sum_over(id, scope, depth);
-      case NodeKind::index: return shape_of_index(id, scope, depth);
-      case NodeKind::call: return shape_of_call(id, scope, depth);
+      case NodeKind::sum_over:
+        return shape_of_sum_over(id, scope, depth);
+      case NodeKind::index:
+        return shape_of_index(id, scope, depth);
+      case NodeKind::call:
+        return shape_of_call(id, scope, depth);
     }
     return {};
   }
@@ -332,7 +352,8 @@ class Shapes {
       if (part.is_fixed() && !(part.shape == known.shape)) {
         if (reporting_) {
           diags_.report(tree_[tree_.child(id, i)].span, tuple_mixed)
-              .hint("here is {}, before it {}; a matrix is a tuple of rows of one length", describe(known.shape), describe(part.shape));
+              .hint("here is {}, before it {}; a matrix is a tuple of rows of one length", describe(known.shape),
+                    describe(part.shape));
         }
         return {};
       }
@@ -372,8 +393,10 @@ class Shapes {
       return Known::of(Shape::matrix(a.shape.rows, b.shape.columns));
     }
     if (reporting_) {
-      auto report = diags_.report(span, shapes_differ, "these cannot be multiplied", describe(a.shape), describe(b.shape));
-      if (a.shape.is_vector()) report.hint("the matrix stands first: `M * v`; for a row times a matrix write `transpose(M) * v`");
+      auto report =
+          diags_.report(span, shapes_differ, "these cannot be multiplied", describe(a.shape), describe(b.shape));
+      if (a.shape.is_vector())
+        report.hint("the matrix stands first: `M * v`; for a row times a matrix write `transpose(M) * v`");
     }
     return {};
   }
@@ -381,7 +404,8 @@ class Shapes {
   Known quotient(Known a, Known b, base::Span span) {
     if (b.is_fixed() && b.shape.is_matrix()) {
       if (reporting_) {
-        diags_.report(span, wrong_shape, "/", "a scalar or a vector below", describe(b.shape)).hint("write `inverse(M) * v`");
+        diags_.report(span, wrong_shape, "/", "a scalar or a vector below", describe(b.shape))
+            .hint("write `inverse(M) * v`");
       }
       return {};
     }
@@ -407,12 +431,14 @@ class Shapes {
     if (set_node.kind == NodeKind::call && tree_[tree_.child(set, 0)].kind == NodeKind::name &&
         names_.text(tree_[tree_.child(set, 0)].name) == "box" && set_node.child_count == 3) {
       corner = shape_of(tree_.child(set, 1), scope, depth + 1);
-      component_wise(corner, shape_of(tree_.child(set, 2), scope, depth + 1), set_node.span, "corner and size of a box differ");
+      component_wise(corner, shape_of(tree_.child(set, 2), scope, depth + 1), set_node.span,
+                     "corner and size of a box differ");
     } else {
       corner = shape_of(set, scope, depth + 1);
     }
     if (point.is_fixed() && corner.is_fixed() && !(point.shape == corner.shape) && reporting_) {
-      diags_.report(tree_[id].span, shapes_differ, "the point and the box do not match", describe(point.shape), describe(corner.shape));
+      diags_.report(tree_[id].span, shapes_differ, "the point and the box do not match", describe(point.shape),
+                    describe(corner.shape));
     }
     return Known::of(Shape::scalar());
   }
@@ -422,7 +448,9 @@ class Shapes {
     auto low = numbers_.whole(tree_.child(id, 0), scope);
     auto high = numbers_.whole(tree_.child(id, 1), scope);
     if (!low || !high || *high - *low > 1000000) {
-      if (reporting_) diags_.report(node.span, not_constant, "the bounds of `sum`").hint("write whole numbers or constants, as in `sum(i in 1..3: v[i])`");
+      if (reporting_)
+        diags_.report(node.span, not_constant, "the bounds of `sum`")
+            .hint("write whole numbers or constants, as in `sum(i in 1..3: v[i])`");
       return {};
     }
     Known result = Known::of_any();
@@ -430,7 +458,8 @@ class Shapes {
       Bound bound;
       bound.number = static_cast<double>(i);
       Scope inner{scope, node.name, bound};
-      result = component_wise(result, shape_of(tree_.child(id, 2), &inner, depth + 1), node.span, "these cannot be added");
+      result =
+          component_wise(result, shape_of(tree_.child(id, 2), &inner, depth + 1), node.span, "these cannot be added");
       if (!reporting_ && result.is_fixed()) break;
       if (reporting_ && diags_.has_errors() && result.state == Known::open) break;
     }
@@ -443,12 +472,15 @@ class Shapes {
     for (std::uint32_t i = 1; i < node.child_count; ++i) {
       auto index = numbers_.whole(tree_.child(id, i), scope);
       if (!index) {
-        if (reporting_) diags_.report(tree_[tree_.child(id, i)].span, index_not_constant).hint("components are numbered from 1: `p[1]`");
+        if (reporting_)
+          diags_.report(tree_[tree_.child(id, i)].span, index_not_constant)
+              .hint("components are numbered from 1: `p[1]`");
         return {};
       }
       if (!base.is_fixed()) continue;
       long long limit = i == 1 ? base.shape.rows : base.shape.columns;
-      if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) && reporting_) {
+      if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) &&
+          reporting_) {
         diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape))
             .hint("components are numbered from 1 to {}", limit);
       }
@@ -463,10 +495,14 @@ class Shapes {
     const parse::Node& callee = tree_[tree_.child(id, 0)];
     if (callee.kind != NodeKind::name) {
       if (reporting_) {
-        bool is_table = callee.kind == NodeKind::call && tree_[tree_.child(tree_.child(id, 0), 0)].kind == NodeKind::name &&
+        bool is_table = callee.kind == NodeKind::call &&
+                        tree_[tree_.child(tree_.child(id, 0), 0)].kind == NodeKind::name &&
                         names_.text(tree_[tree_.child(tree_.child(id, 0), 0)].name) == "table";
-        if (is_table) diags_.report(callee.span, not_built, "table");
-        else diags_.report(callee.span, not_a_value, "this call").hint("only a function's name can be called; write `*` to multiply");
+        if (is_table)
+          diags_.report(callee.span, not_built, "table");
+        else
+          diags_.report(callee.span, not_a_value, "this call")
+              .hint("only a function's name can be called; write `*` to multiply");
       }
       return {};
     }
@@ -478,24 +514,31 @@ class Shapes {
       if (reporting_) {
         if (found) {
           diags_.report(node.span, not_a_value, fmt::format("`{}(..)`", name))
-              .hint("`{}` is no function; to multiply write `{} * (..)`; a start `{}(0) = ..` stands under `boundary`", name, name, name);
+              .hint("`{}` is no function; to multiply write `{} * (..)`; a start `{}(0) = ..` stands under `boundary`",
+                    name, name, name);
         } else {
           auto report = diags_.report(callee.span, unknown_function, name);
-          if (auto near = nearest_function(name)) report.hint("did you mean `{}`?", *near);
-          else report.hint("declare it: `function {}(x) = ..;`", name);
+          if (auto near = nearest_function(name))
+            report.hint("did you mean `{}`?", *near);
+          else
+            report.hint("declare it: `function {}(x) = ..;`", name);
         }
       }
       return {};
     }
     int count = static_cast<int>(node.child_count) - 1;
     if (count < builtin->fewest || count > builtin->most) {
-      if (reporting_) diags_.report(node.span, argument_count, name, arguments_text(static_cast<std::size_t>(count))).hint("write `{}`", builtin->usage);
+      if (reporting_)
+        diags_.report(node.span, argument_count, name, arguments_text(static_cast<std::size_t>(count)))
+            .hint("write `{}`", builtin->usage);
       return {};
     }
     return shape_of_builtin(id, *builtin, scope, depth);
   }
 
-  static std::string arguments_text(std::size_t count) { return fmt::format("{} argument{}", count, count == 1 ? "" : "s"); }
+  static std::string arguments_text(std::size_t count) {
+    return fmt::format("{} argument{}", count, count == 1 ? "" : "s");
+  }
 
   std::optional<std::string> nearest_function(std::string_view wanted) {
     std::vector<std::string_view> all;
@@ -520,7 +563,8 @@ class Shapes {
     }
     if (std::find(active_.begin(), active_.end(), symbol) != active_.end()) {
       if (!self_call_reported_) {
-        diags_.report(node.span, calls_itself, name).hint("a function is expanded where it is called and must come to an end");
+        diags_.report(node.span, calls_itself, name)
+            .hint("a function is expanded where it is called and must come to an end");
         self_call_reported_ = true;
       }
       return {};
@@ -542,28 +586,50 @@ class Shapes {
     };
     auto same = [&](Known a, Known b) {
       if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape) && reporting_) {
-        diags_.report(node.span, shapes_differ, fmt::format("`{}` needs two of a kind", builtin.name), describe(a.shape), describe(b.shape));
+        diags_.report(node.span, shapes_differ, fmt::format("`{}` needs two of a kind", builtin.name),
+                      describe(a.shape), describe(b.shape));
       }
     };
     const Known scalar = Known::of(Shape::scalar());
     std::uint32_t count = node.child_count - 1;
     switch (builtin.id) {
-      case Builtin::sin: case Builtin::cos: case Builtin::tan: case Builtin::asin: case Builtin::acos: case Builtin::atan:
-      case Builtin::square_root: case Builtin::exp: case Builtin::log: case Builtin::absolute: case Builtin::sign:
-      case Builtin::floor: case Builtin::ceil: {
+      case Builtin::sin:
+      case Builtin::cos:
+      case Builtin::tan:
+      case Builtin::asin:
+      case Builtin::acos:
+      case Builtin::atan:
+      case Builtin::square_root:
+      case Builtin::exp:
+      case Builtin::log:
+      case Builtin::absolute:
+      case Builtin::sign:
+      case Builtin::floor:
+      case Builtin::ceil: {
         Known known = argument(0);
         return known.state == Known::any ? scalar : known;
       }
-      case Builtin::atan2: case Builtin::power: case Builtin::minimum: case Builtin::maximum: case Builtin::clamp: {
+      case Builtin::atan2:
+      case Builtin::power:
+      case Builtin::minimum:
+      case Builtin::maximum:
+      case Builtin::clamp: {
         Known result = argument(0);
         for (std::uint32_t i = 1; i < count; ++i) {
-          result = component_wise(result, argument(i), node.span, fmt::format("the arguments of `{}` differ", builtin.name));
+          result =
+              component_wise(result, argument(i), node.span, fmt::format("the arguments of `{}` differ", builtin.name));
         }
         return result.state == Known::any ? scalar : result;
       }
-      case Builtin::norm: argument(0); return scalar;
-      case Builtin::dot: same(vector_argument(0), vector_argument(1)); return scalar;
-      case Builtin::distance: same(argument(0), argument(1)); return scalar;
+      case Builtin::norm:
+        argument(0);
+        return scalar;
+      case Builtin::dot:
+        same(vector_argument(0), vector_argument(1));
+        return scalar;
+      case Builtin::distance:
+        same(argument(0), argument(1));
+        return scalar;
       case Builtin::cross: {
         Known a = argument(0);
         Known b = argument(1);
@@ -577,7 +643,8 @@ class Shapes {
         if (b.is_fixed()) return b.shape == Shape::vector(2) ? scalar : Known::of(Shape::vector(3));
         return {};
       }
-      case Builtin::direction: return vector_argument(0);
+      case Builtin::direction:
+        return vector_argument(0);
       case Builtin::proj: {
         Known a = vector_argument(0);
         same(a, vector_argument(1));
@@ -599,7 +666,8 @@ class Shapes {
         if (!a.is_fixed()) return a;
         return Known::of(Shape::matrix(a.shape.columns, a.shape.rows));
       }
-      case Builtin::inverse: case Builtin::det: {
+      case Builtin::inverse:
+      case Builtin::det: {
         Known a = argument(0);
         need(a, span(0), builtin.name, "a square matrix", a.shape.is_matrix() && a.shape.rows == a.shape.columns);
         if (a.is_fixed() && a.shape.rows > 6 && reporting_) {
@@ -633,25 +701,34 @@ class Shapes {
         Known a = argument(0);
         auto index = numbers_.whole(tree_.child(id, 2), scope);
         if (!index) {
-          if (reporting_) diags_.report(span(1), index_not_constant).hint("components are numbered from 1: `index(p, 1)`");
+          if (reporting_)
+            diags_.report(span(1), index_not_constant).hint("components are numbered from 1: `index(p, 1)`");
           return {};
         }
         if (a.is_fixed() && (*index < 1 || *index > a.shape.rows || a.shape.is_scalar()) && reporting_) {
-          diags_.report(span(1), index_out_of_range, *index, describe(a.shape)).hint("components are numbered from 1 to {}", a.shape.rows);
+          diags_.report(span(1), index_out_of_range, *index, describe(a.shape))
+              .hint("components are numbered from 1 to {}", a.shape.rows);
         }
         if (a.is_fixed() && a.shape.is_matrix()) return Known::of(Shape::vector(a.shape.columns));
         return a.is_fixed() ? scalar : Known();
       }
-      case Builtin::integration: case Builtin::smooth: {
+      case Builtin::integration:
+      case Builtin::smooth: {
         Known a = argument(0);
         return a.state == Known::any ? scalar : a;
       }
-      case Builtin::diff: need_scalar(argument(1), span(1), "diff"); return argument(0);
+      case Builtin::diff:
+        need_scalar(argument(1), span(1), "diff");
+        return argument(0);
       case Builtin::box:
-        if (reporting_) diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
+        if (reporting_)
+          diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
         return {};
-      case Builtin::conditional: return {};
-      case Builtin::delay: case Builtin::noise: case Builtin::table:
+      case Builtin::conditional:
+        return {};
+      case Builtin::delay:
+      case Builtin::noise:
+      case Builtin::table:
         if (reporting_) diags_.report(node.span, not_built, builtin.name);
         return {};
     }
@@ -664,7 +741,8 @@ class Shapes {
     reporting_ = true;
     for (const parse::Constant& constant : tree_.constants) {
       Known known = shape_of(constant.value, nullptr, 0);
-      if (auto found = model_.find(constant.name); found && known.is_fixed()) model_.symbols[*found].shape = known.shape;
+      if (auto found = model_.find(constant.name); found && known.is_fixed())
+        model_.symbols[*found].shape = known.shape;
     }
     for (const parse::Parameter& parameter : tree_.parameters) report_parameter(parameter);
     for (const parse::Condition& condition : tree_.conditions) report_condition(condition);
@@ -688,8 +766,10 @@ class Shapes {
     const std::string& name = names_.text(parameter.name);
     auto number = [&](NodeId id, std::string_view what) -> std::optional<double> {
       auto value = numbers_.value(id);
-      if (!value) diags_.report(tree_[id].span, not_constant, what).hint("write a number or constants");
-      else if (!std::isfinite(*value)) diags_.report(tree_[id].span, not_a_number_literal, name);
+      if (!value)
+        diags_.report(tree_[id].span, not_constant, what).hint("write a number or constants");
+      else if (!std::isfinite(*value))
+        diags_.report(tree_[id].span, not_a_number_literal, name);
       return value;
     };
     auto value = number(parameter.value, fmt::format("the value of parameter `{}`", name));
@@ -697,8 +777,10 @@ class Shapes {
     auto low = number(parameter.low, "the range of a parameter");
     auto high = number(parameter.high, "the range of a parameter");
     if (!value || !low || !high) return;
-    if (*low > *high) diags_.report(tree_[parameter.low].span.to(tree_[parameter.high].span), range_empty);
-    else if (*value < *low || *value > *high) diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high);
+    if (*low > *high)
+      diags_.report(tree_[parameter.low].span.to(tree_[parameter.high].span), range_empty);
+    else if (*value < *low || *value > *high)
+      diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high);
   }
 
   void report_condition(const parse::Condition& condition) {
@@ -716,7 +798,8 @@ class Shapes {
       return;
     }
     auto time = numbers_.value(condition.time);
-    if (!time) diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
+    if (!time)
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
     else if (*time != model_.settings.starting_time) {
       diags_.report(tree_[condition.time].span, condition_time, fmt::format("{}", model_.settings.starting_time))
           .hint("boundary values at other times are part of the language but not built yet");

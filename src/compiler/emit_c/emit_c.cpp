@@ -27,7 +27,8 @@ struct Body {
 
 class ChunkPrinter {
  public:
-  ChunkPrinter(const ir::Chunk& chunk, std::string_view prefix) : chunk_(chunk), uses_(ir::find_uses(chunk)), prefix_(prefix) {}
+  ChunkPrinter(const ir::Chunk& chunk, std::string_view prefix)
+      : chunk_(chunk), uses_(ir::find_uses(chunk)), prefix_(prefix) {}
 
   Body print() {
     for (Value v = 0; v < chunk_.instructions.size(); ++v) {
@@ -84,8 +85,8 @@ class ChunkPrinter {
       line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, i.index + i.size * i.size);
     } else {
       body_.names.insert("warm");
-      line("status = tk_newton({}, {}_residual_{}, work + {}, warm + {}, work + {});", i.size, prefix_, i.residual, i.index,
-           i.warm, i.index + i.count);
+      line("status = tk_newton({}, {}_residual_{}, work + {}, warm + {}, work + {});", i.size, prefix_, i.residual,
+           i.index, i.warm, i.index + i.count);
     }
     line("if (status != TACTUS_OK) {{");
     line("  instance->failed_block = {};", i.block);
@@ -103,57 +104,103 @@ class ChunkPrinter {
   void instruction(Value v) {
     const ir::Instruction& i = chunk_.instructions[v];
     switch (i.op) {
-      case Op::constant: return define(v, number(i.number));
-      case Op::time: body_.names.insert("t"); return define(v, "t");
-      case Op::state: return define(v, element("x", i.index));
+      case Op::constant:
+        return define(v, number(i.number));
+      case Op::time:
+        body_.names.insert("t");
+        return define(v, "t");
+      case Op::state:
+        return define(v, element("x", i.index));
       case Op::input:
         body_.names.insert("t");
         return define(v, fmt::format("{} + {} * (t - instance->input_time)", element("inputs", i.index),
                                      element("input_rates", i.index)));
-      case Op::input_rate: return define(v, element("input_rates", i.index));
-      case Op::parameter: return define(v, element("parameters", i.index));
-      case Op::derived: return define(v, element("derived", i.index));
-      case Op::load_work: return define(v, element("work", i.index));
-      case Op::captured: return define(v, element("captured", i.index));
-      case Op::unknown: return define(v, element("z", i.index));
-      case Op::add: return define(v, fmt::format("v{} + v{}", i.a, i.b));
-      case Op::subtract: return define(v, fmt::format("v{} - v{}", i.a, i.b));
-      case Op::multiply: return define(v, fmt::format("v{} * v{}", i.a, i.b));
-      case Op::divide: return define(v, fmt::format("v{} / v{}", i.a, i.b));
-      case Op::negate: return define(v, fmt::format("-v{}", i.a));
-      case Op::square_root: return call(v, "tk_sqrt");
-      case Op::absolute: return call(v, "tk_abs");
-      case Op::floor: return call(v, "tk_floor");
-      case Op::ceil: return call(v, "tk_ceil");
+      case Op::input_rate:
+        return define(v, element("input_rates", i.index));
+      case Op::parameter:
+        return define(v, element("parameters", i.index));
+      case Op::derived:
+        return define(v, element("derived", i.index));
+      case Op::load_work:
+        return define(v, element("work", i.index));
+      case Op::captured:
+        return define(v, element("captured", i.index));
+      case Op::unknown:
+        return define(v, element("z", i.index));
+      case Op::add:
+        return define(v, fmt::format("v{} + v{}", i.a, i.b));
+      case Op::subtract:
+        return define(v, fmt::format("v{} - v{}", i.a, i.b));
+      case Op::multiply:
+        return define(v, fmt::format("v{} * v{}", i.a, i.b));
+      case Op::divide:
+        return define(v, fmt::format("v{} / v{}", i.a, i.b));
+      case Op::negate:
+        return define(v, fmt::format("-v{}", i.a));
+      case Op::square_root:
+        return call(v, "tk_sqrt");
+      case Op::absolute:
+        return call(v, "tk_abs");
+      case Op::floor:
+        return call(v, "tk_floor");
+      case Op::ceil:
+        return call(v, "tk_ceil");
       case Op::sin:
-      case Op::cos: return sine_or_cosine(v);
-      case Op::tan: return call(v, "tk_tan");
-      case Op::asin: return call(v, "tk_asin");
-      case Op::acos: return call(v, "tk_acos");
-      case Op::atan: return call(v, "tk_atan");
-      case Op::atan2: return call(v, "tk_atan2");
-      case Op::exp: return call(v, "tk_exp");
-      case Op::log: return call(v, "tk_log");
-      case Op::power: return call(v, "tk_pow");
-      case Op::less: return define_truth(v, fmt::format("v{} < v{}", i.a, i.b));
-      case Op::less_equal: return define_truth(v, fmt::format("v{} <= v{}", i.a, i.b));
-      case Op::equal: return define_truth(v, fmt::format("v{} == v{}", i.a, i.b));
-      case Op::not_equal: return define_truth(v, fmt::format("v{} != v{}", i.a, i.b));
-      case Op::logical_and: return define_truth(v, fmt::format("v{} && v{}", i.a, i.b));
-      case Op::logical_or: return define_truth(v, fmt::format("v{} || v{}", i.a, i.b));
-      case Op::logical_not: return define_truth(v, fmt::format("!v{}", i.a));
-      case Op::select: return define(v, fmt::format("v{} ? v{} : v{}", i.a, i.b, i.c));
+      case Op::cos:
+        return sine_or_cosine(v);
+      case Op::tan:
+        return call(v, "tk_tan");
+      case Op::asin:
+        return call(v, "tk_asin");
+      case Op::acos:
+        return call(v, "tk_acos");
+      case Op::atan:
+        return call(v, "tk_atan");
+      case Op::atan2:
+        return call(v, "tk_atan2");
+      case Op::exp:
+        return call(v, "tk_exp");
+      case Op::log:
+        return call(v, "tk_log");
+      case Op::power:
+        return call(v, "tk_pow");
+      case Op::less:
+        return define_truth(v, fmt::format("v{} < v{}", i.a, i.b));
+      case Op::less_equal:
+        return define_truth(v, fmt::format("v{} <= v{}", i.a, i.b));
+      case Op::equal:
+        return define_truth(v, fmt::format("v{} == v{}", i.a, i.b));
+      case Op::not_equal:
+        return define_truth(v, fmt::format("v{} != v{}", i.a, i.b));
+      case Op::logical_and:
+        return define_truth(v, fmt::format("v{} && v{}", i.a, i.b));
+      case Op::logical_or:
+        return define_truth(v, fmt::format("v{} || v{}", i.a, i.b));
+      case Op::logical_not:
+        return define_truth(v, fmt::format("!v{}", i.a));
+      case Op::select:
+        return define(v, fmt::format("v{} ? v{} : v{}", i.a, i.b, i.c));
       case Op::linear_solve:
-      case Op::newton_solve: return solve(v);
-      case Op::solution: return;  // read behind its solve
-      case Op::store_derivative: return store("dx", i.index, i.a);
-      case Op::store_state: return store("states", i.index, i.a);
-      case Op::store_derived: return store("derived", i.index, i.a);
-      case Op::store_output: return store("outputs", i.index, i.a);
-      case Op::store_work: return store("work", i.index, i.a);
-      case Op::store_warm: return store("warm", i.index, i.a);
-      case Op::store_residual: return store("r", i.index, i.a);
-      case Op::store_jacobian: return store("j", i.index, i.a);
+      case Op::newton_solve:
+        return solve(v);
+      case Op::solution:
+        return;  // read behind its solve
+      case Op::store_derivative:
+        return store("dx", i.index, i.a);
+      case Op::store_state:
+        return store("states", i.index, i.a);
+      case Op::store_derived:
+        return store("derived", i.index, i.a);
+      case Op::store_output:
+        return store("outputs", i.index, i.a);
+      case Op::store_work:
+        return store("work", i.index, i.a);
+      case Op::store_warm:
+        return store("warm", i.index, i.a);
+      case Op::store_residual:
+        return store("r", i.index, i.a);
+      case Op::store_jacobian:
+        return store("j", i.index, i.a);
     }
   }
 
@@ -211,9 +258,14 @@ class ModelPrinter {
       if (arguments == Arguments::x_dx && !uses("dx")) line("  (void)dx;");
     }
     const std::pair<const char*, std::uint32_t> sections[] = {
-        {"states", layout_.states},   {"inputs", layout_.inputs},   {"input_rates", layout_.input_rates},
-        {"parameters", layout_.parameters}, {"derived", layout_.derived}, {"outputs", layout_.outputs},
-        {"warm", layout_.warm},       {"work", layout_.work},
+        {"states", layout_.states},
+        {"inputs", layout_.inputs},
+        {"input_rates", layout_.input_rates},
+        {"parameters", layout_.parameters},
+        {"derived", layout_.derived},
+        {"outputs", layout_.outputs},
+        {"warm", layout_.warm},
+        {"work", layout_.work},
     };
     bool instance_used = uses("status") || (arguments == Arguments::none && (uses("t") || uses("x")));
     for (const auto& [name, offset] : sections) {
@@ -229,8 +281,9 @@ class ModelPrinter {
 
   void function(const char* name, const ir::Function& function, Arguments arguments) {
     const char* parameters = arguments == Arguments::none ? "tactus_instance* instance"
-                             : arguments == Arguments::x  ? "tactus_instance* instance, double t, const double* x"
-                                                          : "tactus_instance* instance, double t, const double* x, double* dx";
+                             : arguments == Arguments::x
+                                 ? "tactus_instance* instance, double t, const double* x"
+                                 : "tactus_instance* instance, double t, const double* x, double* dx";
     if (function.chunks.size() <= 1) {
       const Body body = function.chunks.empty() ? Body{} : ChunkPrinter(function.chunks[0], prefix_).print();
       line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
@@ -240,7 +293,9 @@ class ModelPrinter {
       line("static int {}_{}_{}({}) {{", prefix_, name, k, parameters);
       function_body(ChunkPrinter(function.chunks[k], prefix_).print(), arguments, false);
     }
-    const char* given = arguments == Arguments::none ? "instance" : arguments == Arguments::x ? "instance, t, x" : "instance, t, x, dx";
+    const char* given = arguments == Arguments::none ? "instance"
+                        : arguments == Arguments::x  ? "instance, t, x"
+                                                     : "instance, t, x, dx";
     line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
     line("  (void)model;");
     line("  int status = TACTUS_OK;");
@@ -270,22 +325,23 @@ class ModelPrinter {
 
   void metadata() {
     const auto channel = [&](const ir::Channel& c) {
-      return fmt::format("{{{}, {}, {}, {}, {}, {}}}", text_expression(c.name), text_expression(c.unit), c.at, c.rows, c.columns,
-                         c.flags);
+      return fmt::format("{{{}, {}, {}, {}, {}, {}}}", text_expression(c.name), text_expression(c.unit), c.at, c.rows,
+                         c.columns, c.flags);
     };
     const std::string channels = array<ir::Channel>("tactus_channel", "channels", program_.channels, channel);
-    const std::string input_channels = array<ir::Channel>("tactus_channel", "input_channels", program_.input_channels, channel);
+    const std::string input_channels =
+        array<ir::Channel>("tactus_channel", "input_channels", program_.input_channels, channel);
     const std::string parameters =
         array<ir::Parameter>("tactus_parameter", "parameters", program_.parameters, [&](const ir::Parameter& p) {
-          return fmt::format("{{{}, {}, {}, {}, {}}}", text_expression(p.name), text_expression(p.unit), number(p.initial),
-                             number(p.low), number(p.high));
+          return fmt::format("{{{}, {}, {}, {}, {}}}", text_expression(p.name), text_expression(p.unit),
+                             number(p.initial), number(p.low), number(p.high));
         });
     const std::string ports = array<ir::Port>("tactus_port", "ports", program_.ports, [&](const ir::Port& p) {
       return fmt::format("{{{}, {}, {}}}", text_expression(p.device), p.channel, p.is_input ? 1 : 0);
     });
     const std::string blocks = array<ir::Block>("tactus_block", "blocks", program_.blocks, [&](const ir::Block& b) {
-      return fmt::format("{{{}, {}, {}, {}, {}u}}", text_expression(b.equations), text_expression(b.unknowns), b.line, b.count,
-                         b.warm);
+      return fmt::format("{{{}, {}, {}, {}, {}u}}", text_expression(b.equations), text_expression(b.unknowns), b.line,
+                         b.count, b.warm);
     });
     const std::string state_names = array<std::string>("char* const", "state_names", program_.state_names,
                                                        [&](const std::string& s) { return text_expression(s); });
@@ -301,10 +357,12 @@ class ModelPrinter {
     line("    .output_count = {},", program_.output_count);
     line("    .warm_count = {},", program_.warm_count);
     line("    .work_count = {},", program_.work_count);
-    line("    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = {},", layout_.states,
-         layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .snapshot = {}, .work = {}, .stages = {}, .size = {}}},", layout_.warm, layout_.snapshot,
-         layout_.work, layout_.stages, layout_.size);
+    line(
+        "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
+        "{},",
+        layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
+    line("               .warm = {}, .snapshot = {}, .work = {}, .stages = {}, .size = {}}},", layout_.warm,
+         layout_.snapshot, layout_.work, layout_.stages, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
@@ -322,7 +380,8 @@ class ModelPrinter {
     line("    .tolerance = {},", number(program_.tolerance));
     line("    .record_period = {},", number(program_.record_period));
     line("    .solver = {},", program_.solver);
-    for (const char* entry : {"prepare", "initialize", "derivative", "outputs"}) line("    .{} = {}_{},", entry, prefix_, entry);
+    for (const char* entry : {"prepare", "initialize", "derivative", "outputs"})
+      line("    .{} = {}_{},", entry, prefix_, entry);
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);
     line("}};");

@@ -18,7 +18,8 @@ ir::Program one_state() {
 }
 
 TEST(EmitC, NumbersReadBackAsTheSameBits) {
-  for (double value : {0.0, 1.0, -2.5, 0.1, 1e22, 1e23, 1e-7, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1.0 / 3}) {
+  for (double value :
+       {0.0, 1.0, -2.5, 0.1, 1e22, 1e23, 1e-7, 5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 1.0 / 3}) {
     std::string text = number(value);
     if (text.front() == '(') text = text.substr(1);
     EXPECT_EQ(std::strtod(text.c_str(), nullptr), value) << text;
@@ -48,7 +49,9 @@ TEST(EmitC, OneStatementForEachLiveInstruction) {
                         {.op = Op::store_derivative, .a = 6}};
   program.derivative.chunks = {chunk};
   const std::string text = emit_model(program, "p");
-  EXPECT_NE(text.find(R"(static int p_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* dx) {
+  EXPECT_NE(
+      text.find(
+          R"(static int p_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* dx) {
   (void)model;
   (void)t;
   (void)instance;
@@ -62,7 +65,7 @@ TEST(EmitC, OneStatementForEachLiveInstruction) {
   return TACTUS_OK;
 }
 )"),
-            std::string::npos)
+      std::string::npos)
       << text;
 }
 

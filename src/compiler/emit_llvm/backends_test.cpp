@@ -35,7 +35,8 @@ TEST_P(Backends, OptimisedTierHasTheBitsOfTheQuickTier) {
     const Trail quick = run_table(model.quick(), plan);
     EXPECT_GT(quick.size(), 10u);
     EXPECT_EQ(first_difference(quick, run_table(model.optimised(), plan)), "") << "solver " << plan.solver;
-    EXPECT_EQ(first_difference(quick, run_alternating(model.quick(), model.optimised(), plan)), "") << "solver " << plan.solver;
+    EXPECT_EQ(first_difference(quick, run_alternating(model.quick(), model.optimised(), plan)), "")
+        << "solver " << plan.solver;
   }
 }
 
@@ -48,7 +49,8 @@ TEST_P(Backends, WasmHasTheBitsOfTheQuickTier) {
     // All plans on each: the specialised loop and the generic ones beside it.
     const std::vector<Trail> trails = run_wasm(specialised, plans);
     for (std::size_t k = 0; k < plans.size(); ++k) {
-      EXPECT_EQ(first_difference(run_table(model.quick(), plans[k]), trails[k]), "") << "solvers " << solver << ", " << plans[k].solver;
+      EXPECT_EQ(first_difference(run_table(model.quick(), plans[k]), trails[k]), "")
+          << "solvers " << solver << ", " << plans[k].solver;
     }
   }
 }

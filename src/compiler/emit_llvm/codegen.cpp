@@ -48,8 +48,9 @@ namespace emit_llvm {
 
 namespace {
 
-std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& triple, const std::string& cpu, const std::string& features,
-                                                  llvm::CodeGenOptLevel level, llvm::Reloc::Model relocation) {
+std::unique_ptr<llvm::TargetMachine> make_machine(const std::string& triple, const std::string& cpu,
+                                                  const std::string& features, llvm::CodeGenOptLevel level,
+                                                  llvm::Reloc::Model relocation) {
   std::string error;
   const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
   TACTUS_CHECK(target != nullptr);
@@ -89,7 +90,9 @@ std::string_view kernel_bitcode_wasm() {
 }
 
 std::unique_ptr<llvm::TargetMachine> make_native_machine(Effort effort) {
-  static const bool once = [] { return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter(); }();
+  static const bool once = [] {
+    return !llvm::InitializeNativeTarget() && !llvm::InitializeNativeTargetAsmPrinter();
+  }();
   TACTUS_CHECK(once);
   static const std::string features = [] {
     llvm::SubtargetFeatures list;
@@ -99,7 +102,8 @@ std::unique_ptr<llvm::TargetMachine> make_native_machine(Effort effort) {
   const auto level = effort == Effort::fast      ? llvm::CodeGenOptLevel::None
                      : effort == Effort::reduced ? llvm::CodeGenOptLevel::Less
                                                  : llvm::CodeGenOptLevel::Default;
-  return make_machine(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), features, level, llvm::Reloc::PIC_);
+  return make_machine(llvm::sys::getProcessTriple(), llvm::sys::getHostCPUName().str(), features, level,
+                      llvm::Reloc::PIC_);
 }
 
 std::unique_ptr<llvm::TargetMachine> make_wasm_machine() {
@@ -110,12 +114,14 @@ std::unique_ptr<llvm::TargetMachine> make_wasm_machine() {
     LLVMInitializeWebAssemblyTargetMC();
     LLVMInitializeWebAssemblyAsmPrinter();
   });
-  return make_machine("wasm32-unknown-unknown", "generic", "+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals",
-                      llvm::CodeGenOptLevel::Default, llvm::Reloc::Static);
+  return make_machine("wasm32-unknown-unknown", "generic",
+                      "+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals", llvm::CodeGenOptLevel::Default,
+                      llvm::Reloc::Static);
 }
 
 void silence_remarks(llvm::LLVMContext& context) {
-  context.setDiagnosticHandlerCallBack([](const llvm::DiagnosticInfo* info, void*) { TACTUS_CHECK(info->getSeverity() != llvm::DS_Error); });
+  context.setDiagnosticHandlerCallBack(
+      [](const llvm::DiagnosticInfo* info, void*) { TACTUS_CHECK(info->getSeverity() != llvm::DS_Error); });
 }
 
 void link_kernel(llvm::Module& module, std::string_view bitcode, Link which) {
@@ -125,7 +131,8 @@ void link_kernel(llvm::Module& module, std::string_view bitcode, Link which) {
   TACTUS_CHECK(static_cast<bool>(kernel));
   (*kernel)->setTargetTriple(module.getTargetTriple());
   (*kernel)->setDataLayout(module.getDataLayout());
-  const bool failed = llvm::Linker::linkModules(module, std::move(*kernel), which == Link::needed ? llvm::Linker::LinkOnlyNeeded : llvm::Linker::None);
+  const bool failed = llvm::Linker::linkModules(
+      module, std::move(*kernel), which == Link::needed ? llvm::Linker::LinkOnlyNeeded : llvm::Linker::None);
   TACTUS_CHECK(!failed);
 }
 
@@ -147,7 +154,7 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Effort effort,
 
   llvm::PassInstrumentationCallbacks callbacks;
   callbacks.registerShouldRunOptionalPassCallback(
-      [&](llvm::StringRef, llvm::Any) { return !cancelled.load(std::memory_order_relaxed); });
+      [&](llvm::StringRef, const llvm::Any&) { return !cancelled.load(std::memory_order_relaxed); });
 
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -163,7 +170,8 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine, Effort effort,
   builder.buildPerModuleDefaultPipeline(level).run(module, modules);
 }
 
-llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& machine, const std::atomic<bool>& cancelled) {
+llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachine& machine,
+                                         const std::atomic<bool>& cancelled) {
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
   // What addPassesToEmitFile does, with our own pass behind the last one that goes through the whole module: from there
@@ -173,7 +181,8 @@ llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachi
   auto* information = new llvm::MachineModuleInfoWrapperPass(&target);
   llvm::TargetPassConfig* config = target.createPassConfig(passes);
   config->setDisableVerify(true);
-  const std::unique_ptr<llvm::ModulePass> last_of_module(llvm::createPreISelIntrinsicLoweringPass());  // for its identity
+  const std::unique_ptr<llvm::ModulePass> last_of_module(
+      llvm::createPreISelIntrinsicLoweringPass());  // for its identity
   config->insertPass(last_of_module->getPassID(), new CancelPass(cancelled));
   passes.add(config);
   passes.add(information);
@@ -181,7 +190,8 @@ llvm::SmallVector<char, 0> generate_code(llvm::Module& module, llvm::TargetMachi
   TACTUS_CHECK(!failed);
   config->addMachinePasses();
   config->setInitialized();
-  failed = target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, information->getMMI().getContext());
+  failed = target.addAsmPrinter(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile,
+                                information->getMMI().getContext());
   TACTUS_CHECK(!failed);
   passes.add(llvm::createFreeMachineFunctionPass());
   passes.run(module);

@@ -131,14 +131,17 @@ class ProcessMetadata {
     const auto channels_of = [](const std::vector<ir::Channel>& from) {
       std::vector<tactus_channel> to;
       to.reserve(from.size());
-      for (const ir::Channel& c : from) to.push_back({c.name.c_str(), c.unit.c_str(), c.at, c.rows, c.columns, c.flags});
+      for (const ir::Channel& c : from)
+        to.push_back({c.name.c_str(), c.unit.c_str(), c.at, c.rows, c.columns, c.flags});
       return to;
     };
     channels_ = channels_of(program.channels);
     input_channels_ = channels_of(program.input_channels);
-    for (const ir::Parameter& p : program.parameters) parameters_.push_back({p.name.c_str(), p.unit.c_str(), p.initial, p.low, p.high});
+    for (const ir::Parameter& p : program.parameters)
+      parameters_.push_back({p.name.c_str(), p.unit.c_str(), p.initial, p.low, p.high});
     for (const ir::Port& p : program.ports) ports_.push_back({p.device.c_str(), p.channel, p.is_input ? 1u : 0u});
-    for (const ir::Block& b : program.blocks) blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
+    for (const ir::Block& b : program.blocks)
+      blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
     for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
     model_.name = program.name.c_str();
     model_.channels = channels_.data();
@@ -202,7 +205,8 @@ struct CompiledModel::Implementation {
 
   void compile_optimised(const JitOptions& options) {
     const auto start = Clock::now();
-    const Effort effort = ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
+    const Effort effort =
+        ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
@@ -210,7 +214,8 @@ struct CompiledModel::Implementation {
     const KernelEntries entries = specialised_entries(program, options.solver);
     how.fixed_steps = entries.fixed_steps;
     how.adaptive_step = entries.adaptive_step;
-    how.always_inline_limit = effort == Effort::full ? inlined_in_all / static_cast<std::size_t>(entries.evaluations) : 0;
+    how.always_inline_limit =
+        effort == Effort::full ? inlined_in_all / static_cast<std::size_t>(entries.evaluations) : 0;
     how.inline_elementary_limit = inline_elementary_limit;
     const auto module = build_module(program, context, how);
     const ElementaryFunctions elementary(*module);
@@ -272,7 +277,9 @@ CompiledModel::~CompiledModel() {
 
 const tactus_model* CompiledModel::current() const { return implementation_->current.load(std::memory_order_acquire); }
 const tactus_model* CompiledModel::quick() const { return implementation_->quick; }
-const tactus_model* CompiledModel::optimised() const { return implementation_->optimised.load(std::memory_order_acquire); }
+const tactus_model* CompiledModel::optimised() const {
+  return implementation_->optimised.load(std::memory_order_acquire);
+}
 
 const tactus_model* CompiledModel::wait_optimised() {
   if (implementation_->thread.joinable()) implementation_->thread.join();

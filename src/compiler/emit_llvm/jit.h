@@ -30,8 +30,8 @@ struct JitOptions {
 
 // How long the parts took; for `--time` and benchmarks. Seconds.
 struct JitTimes {
-  double build = 0;     // IR instructions -> LLVM
-  double quick = 0;     // from compile() to a callable quick table, all included
+  double build = 0;      // IR instructions -> LLVM
+  double quick = 0;      // from compile() to a callable quick table, all included
   double optimised = 0;  // from the thread's start to the optimised table; 0 until then
 };
 

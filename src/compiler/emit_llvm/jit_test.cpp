@@ -23,7 +23,9 @@ class Running {
     EXPECT_EQ(tk_start(model, instance()), TACTUS_OK);
   }
   tactus_instance* instance() { return reinterpret_cast<tactus_instance*>(memory_.data()); }
-  int steps(int solver, double h, std::int64_t count) { return model_->fixed_steps(model_, instance(), solver, h, count); }
+  int steps(int solver, double h, std::int64_t count) {
+    return model_->fixed_steps(model_, instance(), solver, h, count);
+  }
   double state(std::size_t k) { return tactus_data(instance())[model_->layout.states + k]; }
 
  private:
@@ -54,7 +56,8 @@ void expect_table(const tactus_model& m, const ir::Program& p) {
     EXPECT_EQ(m.channels[k].flags, p.channels[k].flags);
   }
   ASSERT_EQ(m.input_channel_count, p.input_channels.size());
-  for (std::size_t k = 0; k < p.input_channels.size(); ++k) EXPECT_STREQ(m.input_channels[k].name, p.input_channels[k].name.c_str());
+  for (std::size_t k = 0; k < p.input_channels.size(); ++k)
+    EXPECT_STREQ(m.input_channels[k].name, p.input_channels[k].name.c_str());
   for (std::size_t k = 0; k < p.parameters.size(); ++k) {
     EXPECT_STREQ(m.parameters[k].name, p.parameters[k].name.c_str());
     EXPECT_STREQ(m.parameters[k].unit, p.parameters[k].unit.c_str());

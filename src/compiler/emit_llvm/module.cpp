@@ -94,9 +94,12 @@ class ModuleBuilder {
     return function;
   }
 
-  std::string elementary_name(const char* name) const { return inline_elementary_ ? name : name + options_.native_ending; }
+  std::string elementary_name(const char* name) const {
+    return inline_elementary_ ? name : name + options_.native_ending;
+  }
 
-  llvm::FunctionCallee kernel_function(const std::string& name, llvm::Type* result, std::initializer_list<llvm::Type*> parameters) {
+  llvm::FunctionCallee kernel_function(const std::string& name, llvm::Type* result,
+                                       std::initializer_list<llvm::Type*> parameters) {
     if (llvm::Function* known = module_->getFunction(name)) return known;
     return declare(name, result, std::span(parameters.begin(), parameters.size()), llvm::GlobalValue::ExternalLinkage);
   }
@@ -108,8 +111,8 @@ class ModuleBuilder {
 
   void residual(std::size_t k) {
     const std::array<llvm::Type*, 4> parameters = {pointer_, pointer_, pointer_, pointer_};
-    llvm::Function* f = declare(options_.prefix + "_residual_" + std::to_string(k), llvm::Type::getVoidTy(context_), parameters,
-                                llvm::GlobalValue::InternalLinkage);
+    llvm::Function* f = declare(options_.prefix + "_residual_" + std::to_string(k), llvm::Type::getVoidTy(context_),
+                                parameters, llvm::GlobalValue::InternalLinkage);
     residuals_.push_back(f);
     start_function(f);
     Surroundings around;
@@ -241,7 +244,8 @@ class ModuleBuilder {
       sine_slot_ = at_entry.CreateAlloca(real_);
       cosine_slot_ = at_entry.CreateAlloca(real_);
     }
-    auto callee = kernel_function(elementary_name("tk_sincos"), llvm::Type::getVoidTy(context_), {real_, pointer_, pointer_});
+    auto callee =
+        kernel_function(elementary_name("tk_sincos"), llvm::Type::getVoidTy(context_), {real_, pointer_, pointer_});
     builder_.CreateCall(callee, {values_[i.a], sine_slot_, cosine_slot_});
     values_[i.op == Op::sin ? v : other] = load(sine_slot_);
     values_[i.op == Op::sin ? other : v] = load(cosine_slot_);
@@ -260,7 +264,8 @@ class ModuleBuilder {
     if (i.op == Op::linear_solve) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
       solution = section(around.instance, layout_.work, i.index + i.size * i.size);
-      status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}), {size, scratch, solution});
+      status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}),
+                                   {size, scratch, solution});
     } else {
       solution = section(around.instance, layout_.warm, i.warm);
       status = builder_.CreateCall(kernel_function("tk_newton", i32_, {i32_, pointer_, pointer_, pointer_, pointer_}),
@@ -285,7 +290,9 @@ class ModuleBuilder {
   }
 
   llvm::Value* call(const char* name, llvm::Value* a) { return builder_.CreateCall(elementary(name, 1), {a}); }
-  llvm::Value* call(const char* name, llvm::Value* a, llvm::Value* b) { return builder_.CreateCall(elementary(name, 2), {a, b}); }
+  llvm::Value* call(const char* name, llvm::Value* a, llvm::Value* b) {
+    return builder_.CreateCall(elementary(name, 2), {a, b});
+  }
 
   llvm::Value* instance_load(const Surroundings& around, std::uint32_t start, std::uint32_t index) {
     TACTUS_CHECK(around.instance != nullptr);
@@ -298,60 +305,139 @@ class ModuleBuilder {
     llvm::Value* const b = i.b == ir::no_value ? nullptr : values_[i.b];
     llvm::Value*& result = values_[v];
     switch (i.op) {
-      case Op::constant: result = llvm::ConstantFP::get(real_, i.number); return;
-      case Op::time: result = around.t; return;
-      case Op::state: result = load(element(around.x, i.index)); return;
+      case Op::constant:
+        result = llvm::ConstantFP::get(real_, i.number);
+        return;
+      case Op::time:
+        result = around.t;
+        return;
+      case Op::state:
+        result = load(element(around.x, i.index));
+        return;
       case Op::input: {
-        llvm::Value* since = builder_.CreateFSub(
-            around.t, load(header_field(around.instance, offsetof(tactus_instance, input_time))));
+        llvm::Value* since =
+            builder_.CreateFSub(around.t, load(header_field(around.instance, offsetof(tactus_instance, input_time))));
         llvm::Value* rate = instance_load(around, layout_.input_rates, i.index);
         result = builder_.CreateFAdd(instance_load(around, layout_.inputs, i.index), builder_.CreateFMul(rate, since));
         return;
       }
-      case Op::input_rate: result = instance_load(around, layout_.input_rates, i.index); return;
-      case Op::parameter: result = instance_load(around, layout_.parameters, i.index); return;
-      case Op::derived: result = instance_load(around, layout_.derived, i.index); return;
-      case Op::load_work: result = instance_load(around, layout_.work, i.index); return;
-      case Op::captured: result = load(element(around.captured, i.index)); return;
-      case Op::unknown: result = load(element(around.z, i.index)); return;
-      case Op::add: result = builder_.CreateFAdd(a, b); return;
-      case Op::subtract: result = builder_.CreateFSub(a, b); return;
-      case Op::multiply: result = builder_.CreateFMul(a, b); return;
-      case Op::divide: result = builder_.CreateFDiv(a, b); return;
-      case Op::negate: result = builder_.CreateFNeg(a); return;
-      case Op::square_root: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a); return;
-      case Op::absolute: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a); return;
-      case Op::floor: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a); return;
-      case Op::ceil: result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a); return;
+      case Op::input_rate:
+        result = instance_load(around, layout_.input_rates, i.index);
+        return;
+      case Op::parameter:
+        result = instance_load(around, layout_.parameters, i.index);
+        return;
+      case Op::derived:
+        result = instance_load(around, layout_.derived, i.index);
+        return;
+      case Op::load_work:
+        result = instance_load(around, layout_.work, i.index);
+        return;
+      case Op::captured:
+        result = load(element(around.captured, i.index));
+        return;
+      case Op::unknown:
+        result = load(element(around.z, i.index));
+        return;
+      case Op::add:
+        result = builder_.CreateFAdd(a, b);
+        return;
+      case Op::subtract:
+        result = builder_.CreateFSub(a, b);
+        return;
+      case Op::multiply:
+        result = builder_.CreateFMul(a, b);
+        return;
+      case Op::divide:
+        result = builder_.CreateFDiv(a, b);
+        return;
+      case Op::negate:
+        result = builder_.CreateFNeg(a);
+        return;
+      case Op::square_root:
+        result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, a);
+        return;
+      case Op::absolute:
+        result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, a);
+        return;
+      case Op::floor:
+        result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::floor, a);
+        return;
+      case Op::ceil:
+        result = builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ceil, a);
+        return;
       case Op::sin:
-      case Op::cos: return sine_or_cosine(c, uses, v);
-      case Op::tan: result = call("tk_tan", a); return;
-      case Op::asin: result = call("tk_asin", a); return;
-      case Op::acos: result = call("tk_acos", a); return;
-      case Op::atan: result = call("tk_atan", a); return;
-      case Op::atan2: result = call("tk_atan2", a, b); return;
-      case Op::exp: result = call("tk_exp", a); return;
-      case Op::log: result = call("tk_log", a); return;
-      case Op::power: result = call("tk_pow", a, b); return;
-      case Op::less: result = builder_.CreateFCmpOLT(a, b); return;
-      case Op::less_equal: result = builder_.CreateFCmpOLE(a, b); return;
-      case Op::equal: result = builder_.CreateFCmpOEQ(a, b); return;
-      case Op::not_equal: result = builder_.CreateFCmpUNE(a, b); return;
-      case Op::logical_and: result = builder_.CreateAnd(a, b); return;
-      case Op::logical_or: result = builder_.CreateOr(a, b); return;
-      case Op::logical_not: result = builder_.CreateNot(a); return;
-      case Op::select: result = builder_.CreateSelect(a, b, values_[i.c]); return;
+      case Op::cos:
+        return sine_or_cosine(c, uses, v);
+      case Op::tan:
+        result = call("tk_tan", a);
+        return;
+      case Op::asin:
+        result = call("tk_asin", a);
+        return;
+      case Op::acos:
+        result = call("tk_acos", a);
+        return;
+      case Op::atan:
+        result = call("tk_atan", a);
+        return;
+      case Op::atan2:
+        result = call("tk_atan2", a, b);
+        return;
+      case Op::exp:
+        result = call("tk_exp", a);
+        return;
+      case Op::log:
+        result = call("tk_log", a);
+        return;
+      case Op::power:
+        result = call("tk_pow", a, b);
+        return;
+      case Op::less:
+        result = builder_.CreateFCmpOLT(a, b);
+        return;
+      case Op::less_equal:
+        result = builder_.CreateFCmpOLE(a, b);
+        return;
+      case Op::equal:
+        result = builder_.CreateFCmpOEQ(a, b);
+        return;
+      case Op::not_equal:
+        result = builder_.CreateFCmpUNE(a, b);
+        return;
+      case Op::logical_and:
+        result = builder_.CreateAnd(a, b);
+        return;
+      case Op::logical_or:
+        result = builder_.CreateOr(a, b);
+        return;
+      case Op::logical_not:
+        result = builder_.CreateNot(a);
+        return;
+      case Op::select:
+        result = builder_.CreateSelect(a, b, values_[i.c]);
+        return;
       case Op::linear_solve:
-      case Op::newton_solve: return solve(c, uses, around, v);
-      case Op::solution: return;  // read behind its solve
-      case Op::store_derivative: return store(a, element(around.dx, i.index));
-      case Op::store_state: return store(a, section(around.instance, layout_.states, i.index));
-      case Op::store_derived: return store(a, section(around.instance, layout_.derived, i.index));
-      case Op::store_output: return store(a, section(around.instance, layout_.outputs, i.index));
-      case Op::store_work: return store(a, section(around.instance, layout_.work, i.index));
-      case Op::store_warm: return store(a, section(around.instance, layout_.warm, i.index));
-      case Op::store_residual: return store(a, element(around.r, i.index));
-      case Op::store_jacobian: return store(a, element(around.j, i.index));
+      case Op::newton_solve:
+        return solve(c, uses, around, v);
+      case Op::solution:
+        return;  // read behind its solve
+      case Op::store_derivative:
+        return store(a, element(around.dx, i.index));
+      case Op::store_state:
+        return store(a, section(around.instance, layout_.states, i.index));
+      case Op::store_derived:
+        return store(a, section(around.instance, layout_.derived, i.index));
+      case Op::store_output:
+        return store(a, section(around.instance, layout_.outputs, i.index));
+      case Op::store_work:
+        return store(a, section(around.instance, layout_.work, i.index));
+      case Op::store_warm:
+        return store(a, section(around.instance, layout_.warm, i.index));
+      case Op::store_residual:
+        return store(a, element(around.r, i.index));
+      case Op::store_jacobian:
+        return store(a, element(around.j, i.index));
     }
   }
 
@@ -373,7 +459,8 @@ class ModuleBuilder {
   llvm::Constant* structure(std::initializer_list<llvm::Constant*> fields) {
     std::vector<llvm::Type*> types;
     for (llvm::Constant* field : fields) types.push_back(field->getType());
-    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types), llvm::ArrayRef(fields.begin(), fields.size()));
+    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types),
+                                     llvm::ArrayRef(fields.begin(), fields.size()));
   }
 
   template <class Item, class Print>
@@ -402,8 +489,13 @@ class ModuleBuilder {
   }
 
   Metadata metadata_of_process(const tactus_model& m) {
-    return {address(m.name),  address(m.channels), address(m.input_channels), address(m.parameters),
-            address(m.ports), address(m.blocks),   address(m.state_names)};
+    return {address(m.name),
+            address(m.channels),
+            address(m.input_channels),
+            address(m.parameters),
+            address(m.ports),
+            address(m.blocks),
+            address(static_cast<const void*>(m.state_names))};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -459,18 +551,43 @@ class ModuleBuilder {
     const Metadata m = options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
     const tactus_layout& l = layout_;
     llvm::Constant* value = structure({
-        u32(TACTUS_ABI), u32(program_.state_names.size()), u32(program_.input_count), u32(program_.parameters.size()),
-        u32(program_.derived_count), u32(program_.output_count), u32(program_.warm_count), u32(program_.work_count),
+        u32(TACTUS_ABI),
+        u32(program_.state_names.size()),
+        u32(program_.input_count),
+        u32(program_.parameters.size()),
+        u32(program_.derived_count),
+        u32(program_.output_count),
+        u32(program_.warm_count),
+        u32(program_.work_count),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
                    u32(l.warm), u32(l.snapshot), u32(l.work), u32(l.stages), u32(l.size)}),
-        m.name, m.channels, m.input_channels, m.parameters, m.ports, m.blocks, m.state_names,
-        u32(program_.channels.size()), u32(program_.input_channels.size()), u32(program_.ports.size()),
+        m.name,
+        m.channels,
+        m.input_channels,
+        m.parameters,
+        m.ports,
+        m.blocks,
+        m.state_names,
+        u32(program_.channels.size()),
+        u32(program_.input_channels.size()),
+        u32(program_.ports.size()),
         u32(program_.blocks.size()),
-        real(program_.starting_time), real(program_.ending_time), real(program_.step_size), real(program_.tolerance),
-        real(program_.record_period), builder_.getInt32(static_cast<std::uint32_t>(program_.solver)), u32(0),
-        entries[0], entries[1], entries[2], entries[3], entries[4], entries[5],
+        real(program_.starting_time),
+        real(program_.ending_time),
+        real(program_.step_size),
+        real(program_.tolerance),
+        real(program_.record_period),
+        builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
+        u32(0),
+        entries[0],
+        entries[1],
+        entries[2],
+        entries[3],
+        entries[4],
+        entries[5],
     });
-    new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value, options_.table);
+    new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
+                             options_.table);
   }
 
   const ir::Program& program_;
@@ -494,7 +611,8 @@ class ModuleBuilder {
 
 }  // namespace
 
-std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context, const ModuleOptions& options) {
+std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context,
+                                           const ModuleOptions& options) {
   return ModuleBuilder(program, context, options).build();
 }
 
@@ -505,13 +623,20 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
     if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
   }
   switch (solver) {
-    case TACTUS_EULER: return {"tk_model_euler_steps", "tk_adaptive_step", 1};
-    case TACTUS_RK4: return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
-    case TACTUS_BS3_FIXED: return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
-    case TACTUS_BS3: return {"tk_fixed_steps", "tk_model_bs3_step", 3};
-    case TACTUS_TSIT5: return {"tk_fixed_steps", "tk_model_tsit5_step", 6};
-    case TACTUS_DOP853: return {"tk_fixed_steps", "tk_model_dop853_step", 12};
-    default: return {"tk_fixed_steps", "tk_adaptive_step", 1};
+    case TACTUS_EULER:
+      return {"tk_model_euler_steps", "tk_adaptive_step", 1};
+    case TACTUS_RK4:
+      return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
+    case TACTUS_BS3_FIXED:
+      return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
+    case TACTUS_BS3:
+      return {"tk_fixed_steps", "tk_model_bs3_step", 3};
+    case TACTUS_TSIT5:
+      return {"tk_fixed_steps", "tk_model_tsit5_step", 6};
+    case TACTUS_DOP853:
+      return {"tk_fixed_steps", "tk_model_dop853_step", 12};
+    default:
+      return {"tk_fixed_steps", "tk_adaptive_step", 1};
   }
 }
 

@@ -8,22 +8,21 @@
 LLD_HAS_DRIVER(wasm)
 #endif
 
-#include <atomic>
-#include <cerrno>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <mutex>
-
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
 #include "base/check.h"
 #include "compiler/emit_llvm/codegen.h"
 #include "compiler/emit_llvm/module.h"
-
-extern char** environ;
 
 namespace emit_llvm {
 
@@ -93,7 +92,8 @@ std::vector<std::uint8_t> link(const llvm::SmallVector<char, 0>& object, const s
   const std::string object_path = folder.path() / "model.o";
   const std::string wasm_path = folder.path() / "model.wasm";
   std::ofstream(object_path, std::ios::binary).write(object.data(), static_cast<std::streamsize>(object.size()));
-  std::vector<std::string> arguments = {"wasm-ld", "--no-entry", "--strip-all", "--export=__heap_base", "-z", "stack-size=262144"};
+  std::vector<std::string> arguments = {"wasm-ld", "--no-entry",       "--strip-all", "--export=__heap_base",
+                                        "-z",      "stack-size=262144"};
   for (const std::string& name : exports) arguments.push_back("--export=" + name);
   arguments.insert(arguments.end(), {object_path, "-o", wasm_path});
   if (!run_linker(arguments, failure)) return {};
@@ -110,8 +110,8 @@ ModuleOptions options_for(const llvm::TargetMachine& machine) {
   return options;
 }
 
-std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& machine, const std::vector<std::string>& exports,
-                                 std::string& failure) {
+std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& machine,
+                                 const std::vector<std::string>& exports, std::string& failure) {
   set_target_attributes(module, machine.getTargetCPU(), machine.getTargetFeatureString());
   optimise(module, machine, Effort::full, never_cancelled);
   return link(generate_code(module, machine, never_cancelled), exports, failure);

@@ -34,36 +34,63 @@ bool same(const Node& x, const Node& y) {
 
 double fold(Op op, double a, double b) {
   switch (op) {
-    case Op::add: return a + b;
-    case Op::subtract: return a - b;
-    case Op::multiply: return a * b;
-    case Op::divide: return a / b;
-    case Op::negate: return -a;
-    case Op::square_root: return tk_sqrt(a);
-    case Op::absolute: return tk_abs(a);
-    case Op::floor: return tk_floor(a);
-    case Op::ceil: return tk_ceil(a);
-    case Op::sin: return tk_sin(a);
-    case Op::cos: return tk_cos(a);
-    case Op::tan: return tk_tan(a);
-    case Op::asin: return tk_asin(a);
-    case Op::acos: return tk_acos(a);
-    case Op::atan: return tk_atan(a);
-    case Op::atan2: return tk_atan2(a, b);
-    case Op::exp: return tk_exp(a);
-    case Op::log: return tk_log(a);
-    case Op::power: return tk_pow(a, b);
-    default: TACTUS_CHECK(!"an operation on doubles"); return 0;
+    case Op::add:
+      return a + b;
+    case Op::subtract:
+      return a - b;
+    case Op::multiply:
+      return a * b;
+    case Op::divide:
+      return a / b;
+    case Op::negate:
+      return -a;
+    case Op::square_root:
+      return tk_sqrt(a);
+    case Op::absolute:
+      return tk_abs(a);
+    case Op::floor:
+      return tk_floor(a);
+    case Op::ceil:
+      return tk_ceil(a);
+    case Op::sin:
+      return tk_sin(a);
+    case Op::cos:
+      return tk_cos(a);
+    case Op::tan:
+      return tk_tan(a);
+    case Op::asin:
+      return tk_asin(a);
+    case Op::acos:
+      return tk_acos(a);
+    case Op::atan:
+      return tk_atan(a);
+    case Op::atan2:
+      return tk_atan2(a, b);
+    case Op::exp:
+      return tk_exp(a);
+    case Op::log:
+      return tk_log(a);
+    case Op::power:
+      return tk_pow(a, b);
+    default:
+      TACTUS_CHECK(!"an operation on doubles");
+      return 0;
   }
 }
 
 bool fold_relation(Op op, double a, double b) {
   switch (op) {
-    case Op::less: return a < b;
-    case Op::less_equal: return a <= b;
-    case Op::equal: return a == b;
-    case Op::not_equal: return a != b;
-    default: TACTUS_CHECK(!"a relation"); return false;
+    case Op::less:
+      return a < b;
+    case Op::less_equal:
+      return a <= b;
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
+    default:
+      TACTUS_CHECK(!"a relation");
+      return false;
   }
 }
 
@@ -79,19 +106,32 @@ bool is_leaf(Op op) { return op <= Op::parameter || op == Op::truth; }
 
 int operand_count(Op op) {
   switch (op) {
-    case Op::select: return 3;
-    case Op::add: case Op::subtract: case Op::multiply: case Op::divide: case Op::atan2: case Op::power:
-    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: case Op::logical_and: case Op::logical_or:
+    case Op::select:
+      return 3;
+    case Op::add:
+    case Op::subtract:
+    case Op::multiply:
+    case Op::divide:
+    case Op::atan2:
+    case Op::power:
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal:
+    case Op::logical_and:
+    case Op::logical_or:
       return 2;
-    default: return is_leaf(op) ? 0 : 1;
+    default:
+      return is_leaf(op) ? 0 : 1;
   }
 }
 
 const char* name(Op op) {
   static constexpr const char* names[] = {
-      "constant", "t", "variable", "input", "input_rate", "parameter", "+", "-", "*", "/", "-", "sqrt", "abs", "floor", "ceil",
-      "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "exp", "log", "power", "if", "<", "<=", "=", "!=", "&&", "||", "!",
-      "truth"};
+      "constant", "t",    "variable", "input", "input_rate", "parameter", "+",     "-",   "*",
+      "/",        "-",    "sqrt",     "abs",   "floor",      "ceil",      "sin",   "cos", "tan",
+      "asin",     "acos", "atan",     "atan2", "exp",        "log",       "power", "if",  "<",
+      "<=",       "=",    "!=",       "&&",    "||",         "!",         "truth"};
   return names[static_cast<int>(op)];
 }
 
@@ -121,7 +161,8 @@ ExprId Pool::leaf(Op op, std::uint32_t index, std::uint32_t order) {
 
 ExprId Pool::sign(ExprId a) {
   ExprId zero = constant(0);
-  return make(Op::select, make(Op::less, zero, a), constant(1), make(Op::select, make(Op::less, a, zero), constant(-1), zero));
+  return make(Op::select, make(Op::less, zero, a), constant(1),
+              make(Op::select, make(Op::less, a, zero), constant(-1), zero));
 }
 
 void Pool::grow() {
@@ -213,7 +254,8 @@ ExprId Pool::make(Op op, ExprId a, ExprId b, ExprId c) {
       if ((*this)[a].op == Op::negate) return (*this)[a].a;
       if ((*this)[a].op == Op::subtract) return subtract((*this)[a].b, (*this)[a].a);
       break;
-    case Op::power: return power(a, b);
+    case Op::power:
+      return power(a, b);
     case Op::select:
       if (is_truth_leaf(a)) return number(a) != 0 ? b : c;
       if (b == c) return b;
@@ -230,7 +272,8 @@ ExprId Pool::make(Op op, ExprId a, ExprId b, ExprId c) {
       if (is_truth_leaf(a)) return truth(number(a) == 0);
       if ((*this)[a].op == Op::logical_not) return (*this)[a].a;
       break;
-    default: break;
+    default:
+      break;
   }
   Node node{op};
   node.a = a;
@@ -253,17 +296,33 @@ namespace {
 int strength(const Pool& pool, ExprId id) {
   const Node& node = pool[id];
   switch (node.op) {
-    case Op::select: return 0;
-    case Op::logical_or: return 1;
-    case Op::logical_and: return 2;
-    case Op::logical_not: return 3;
-    case Op::less: case Op::less_equal: case Op::equal: case Op::not_equal: return 4;
-    case Op::add: case Op::subtract: return 5;
-    case Op::multiply: case Op::divide: return 6;
-    case Op::negate: return 7;
-    case Op::constant: return node.number < 0 ? 7 : 9;
-    case Op::power: return 8;
-    default: return 9;
+    case Op::select:
+      return 0;
+    case Op::logical_or:
+      return 1;
+    case Op::logical_and:
+      return 2;
+    case Op::logical_not:
+      return 3;
+    case Op::less:
+    case Op::less_equal:
+    case Op::equal:
+    case Op::not_equal:
+      return 4;
+    case Op::add:
+    case Op::subtract:
+      return 5;
+    case Op::multiply:
+    case Op::divide:
+      return 6;
+    case Op::negate:
+      return 7;
+    case Op::constant:
+      return node.number < 0 ? 7 : 9;
+    case Op::power:
+      return 8;
+    default:
+      return 9;
   }
 }
 
@@ -289,23 +348,62 @@ struct Printer {
       write(node.b, right, depth + 1);
     };
     switch (node.op) {
-      case Op::constant: out += print_number(node.number); break;
-      case Op::truth: out += node.number != 0 ? "true" : "false"; break;
-      case Op::time: out += 't'; break;
-      case Op::variable: case Op::input: case Op::input_rate: case Op::parameter: out += names(node); break;
-      case Op::add: infix(" + ", own, own + 1); break;
-      case Op::subtract: infix(" - ", own, own + 1); break;
-      case Op::multiply: infix(" * ", own, own + 1); break;
-      case Op::divide: infix(" / ", own, own + 1); break;
-      case Op::less: infix(" < ", 5, 5); break;
-      case Op::less_equal: infix(" <= ", 5, 5); break;
-      case Op::equal: infix(" = ", 5, 5); break;
-      case Op::not_equal: infix(" != ", 5, 5); break;
-      case Op::logical_and: infix(" && ", own, own + 1); break;
-      case Op::logical_or: infix(" || ", own, own + 1); break;
-      case Op::power: infix("^", own + 1, own); break;
-      case Op::negate: out += '-'; write(node.a, own, depth + 1); break;
-      case Op::logical_not: out += '!'; write(node.a, own, depth + 1); break;
+      case Op::constant:
+        out += print_number(node.number);
+        break;
+      case Op::truth:
+        out += node.number != 0 ? "true" : "false";
+        break;
+      case Op::time:
+        out += 't';
+        break;
+      case Op::variable:
+      case Op::input:
+      case Op::input_rate:
+      case Op::parameter:
+        out += names(node);
+        break;
+      case Op::add:
+        infix(" + ", own, own + 1);
+        break;
+      case Op::subtract:
+        infix(" - ", own, own + 1);
+        break;
+      case Op::multiply:
+        infix(" * ", own, own + 1);
+        break;
+      case Op::divide:
+        infix(" / ", own, own + 1);
+        break;
+      case Op::less:
+        infix(" < ", 5, 5);
+        break;
+      case Op::less_equal:
+        infix(" <= ", 5, 5);
+        break;
+      case Op::equal:
+        infix(" = ", 5, 5);
+        break;
+      case Op::not_equal:
+        infix(" != ", 5, 5);
+        break;
+      case Op::logical_and:
+        infix(" && ", own, own + 1);
+        break;
+      case Op::logical_or:
+        infix(" || ", own, own + 1);
+        break;
+      case Op::power:
+        infix("^", own + 1, own);
+        break;
+      case Op::negate:
+        out += '-';
+        write(node.a, own, depth + 1);
+        break;
+      case Op::logical_not:
+        out += '!';
+        write(node.a, own, depth + 1);
+        break;
       case Op::select:
         out += "if ";
         write(node.a, 0, depth + 1);

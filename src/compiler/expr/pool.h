@@ -22,13 +22,34 @@ enum class Op : std::uint8_t {
   input_rate,  // index
   parameter,   // index
   // Doubles.
-  add, subtract, multiply, divide, negate,
-  square_root, absolute, floor, ceil,
-  sin, cos, tan, asin, acos, atan, atan2, exp, log, power,
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  square_root,
+  absolute,
+  floor,
+  ceil,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  atan2,
+  exp,
+  log,
+  power,
   select,  // a is a truth value: b if true else c
   // Truth values.
-  less, less_equal, equal, not_equal,
-  logical_and, logical_or, logical_not,
+  less,
+  less_equal,
+  equal,
+  not_equal,
+  logical_and,
+  logical_or,
+  logical_not,
   truth,  // number is 0 or 1
 };
 

@@ -13,10 +13,14 @@ std::string primed(const std::string& name, std::uint32_t order) {
 expr::LeafNames leaf_names(const Model& model) {
   return [&model](const expr::Node& node) -> std::string {
     switch (node.op) {
-      case expr::Op::variable: return primed(model.variables[VariableId(node.index)].name, node.order);
-      case expr::Op::input: return model.input_names[node.index];
-      case expr::Op::input_rate: return primed(model.input_names[node.index], 1);
-      default: return model.parameters[node.index].name;
+      case expr::Op::variable:
+        return primed(model.variables[VariableId(node.index)].name, node.order);
+      case expr::Op::input:
+        return model.input_names[node.index];
+      case expr::Op::input_rate:
+        return primed(model.input_names[node.index], 1);
+      default:
+        return model.parameters[node.index].name;
     }
   };
 }

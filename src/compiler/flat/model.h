@@ -89,7 +89,7 @@ struct Model {
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
   std::vector<Port> ports;
-  std::uint32_t input_count = 0;  // scalars
+  std::uint32_t input_count = 0;         // scalars
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;
 };

@@ -28,7 +28,8 @@ using Scope = check::Binding<Value>;
 
 class Flattener {
  public:
-  Flattener(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides, diag::Sink& diags)
+  Flattener(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
+            diag::Sink& diags)
       : model_(model), tree_(*model.tree), names_(names), overrides_(overrides), diags_(diags), algebra_(flat_.pool) {}
 
   flat::Model run() {
@@ -38,7 +39,8 @@ class Flattener {
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
-    flat_.settings = {settings.starting_time, settings.ending_time, settings.step_size, settings.tolerance, settings.record_period, settings.solver};
+    flat_.settings = {settings.starting_time, settings.ending_time,   settings.step_size,
+                      settings.tolerance,     settings.record_period, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
     for (const check::Port& port : model_.ports) add_port(port);
@@ -58,7 +60,8 @@ class Flattener {
     switch (symbol.role) {
       case Role::variable: {
         flat::VariableId first = add_group(name, symbol.shape, symbol.span);
-        for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) value.items.push_back(flat_.pool.variable(first.value + i, 0));
+        for (std::uint32_t i = 0; i < symbol.shape.size(); ++i)
+          value.items.push_back(flat_.pool.variable(first.value + i, 0));
         break;
       }
       case Role::input:
@@ -81,8 +84,11 @@ class Flattener {
         value = scalar(flat_.pool.parameter(static_cast<std::uint32_t>(flat_.parameters.size() - 1)));
         break;
       }
-      case Role::constant: value = constant_value(id); break;
-      case Role::function: break;
+      case Role::constant:
+        value = constant_value(id);
+        break;
+      case Role::function:
+        break;
     }
   }
 
@@ -133,7 +139,8 @@ class Flattener {
     Value b = evaluate(right, nullptr);
     Shape shape = a.zero ? b.shape : a.shape;
     for (std::uint32_t i = 0; i < shape.size(); ++i) {
-      flat_.equations.push({as_number(a.item(i)), as_number(b.item(i)), span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      flat_.equations.push(
+          {as_number(a.item(i)), as_number(b.item(i)), span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
     }
   }
 
@@ -153,7 +160,8 @@ class Flattener {
       if (flat_.pool.is_constant(item) && !std::isfinite(flat_.pool[item].number)) {
         diags_.report(condition.span, start_not_finite, names_.text(tree_[base].name));
       }
-      flat_.conditions.push_back({flat::VariableId(flat_.pool[target.items[i]].index), order, item, condition.guess, false, condition.span});
+      flat_.conditions.push_back(
+          {flat::VariableId(flat_.pool[target.items[i]].index), order, item, condition.guess, false, condition.span});
     }
   }
 
@@ -199,7 +207,8 @@ class Flattener {
   Value component_wise(const Value& a, const Value& b, Make make) {
     const Shape& shape = (a.zero || a.shape.is_scalar()) && !b.zero ? b.shape : a.shape;
     Value result{shape, {}, false};
-    for (std::uint32_t i = 0; i < shape.size(); ++i) result.items.push_back(make(as_number(a.item(i)), as_number(b.item(i))));
+    for (std::uint32_t i = 0; i < shape.size(); ++i)
+      result.items.push_back(make(as_number(a.item(i)), as_number(b.item(i))));
     return result;
   }
   Value component_wise(Op op, const Value& a, const Value& b) {
@@ -220,22 +229,31 @@ class Flattener {
     expr::Pool& pool = flat_.pool;
     auto child = [&](std::uint32_t i) { return evaluate(tree_.child(id, i), scope); };
     switch (node.kind) {
-      case NodeKind::number: return {Shape::scalar(), {pool.constant(node.number)}, node.number == 0};
-      case NodeKind::boolean: return scalar(pool.truth(node.number != 0));
+      case NodeKind::number:
+        return {Shape::scalar(), {pool.constant(node.number)}, node.number == 0};
+      case NodeKind::boolean:
+        return scalar(pool.truth(node.number != 0));
       case NodeKind::name:
         if (auto bound = check::find_binding(scope, node.name)) return bound->what;
         if (node.name == time_) return scalar(pool.time());
         if (node.name == pi_) return number(3.14159265358979323846);
         return symbol_value(node.name);
-      case NodeKind::member: return device_value(id);
-      case NodeKind::prime: return derivative(child(0), node.count, node.span);
-      case NodeKind::negate: return each(child(0), [&](ExprId x) { return pool.negate(x); });
+      case NodeKind::member:
+        return device_value(id);
+      case NodeKind::prime:
+        return derivative(child(0), node.count, node.span);
+      case NodeKind::negate:
+        return each(child(0), [&](ExprId x) { return pool.negate(x); });
       case NodeKind::tuple: {
         std::vector<Value> parts;
         for (std::uint32_t i = 0; i < node.child_count; ++i) parts.push_back(child(i));
-        auto widest = std::find_if(parts.begin(), parts.end(), [](const Value& part) { return part.shape.is_vector(); });
+        auto widest =
+            std::find_if(parts.begin(), parts.end(), [](const Value& part) { return part.shape.is_vector(); });
         Shape part_shape = widest == parts.end() ? Shape::scalar() : widest->shape;
-        Value result{part_shape.is_scalar() ? Shape::vector(node.child_count) : Shape::matrix(node.child_count, part_shape.rows), {}, false};
+        Value result{
+            part_shape.is_scalar() ? Shape::vector(node.child_count) : Shape::matrix(node.child_count, part_shape.rows),
+            {},
+            false};
         for (const Value& part : parts) {
           for (std::uint32_t i = 0; i < part_shape.size(); ++i) result.items.push_back(as_number(part.item(i)));
         }
@@ -257,26 +275,33 @@ class Flattener {
         }
         return result;
       }
-      case NodeKind::power: return component_wise(Op::power, child(0), child(1));
-      case NodeKind::logical_not: return scalar(pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)));
+      case NodeKind::power:
+        return component_wise(Op::power, child(0), child(1));
+      case NodeKind::logical_not:
+        return scalar(pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)));
       case NodeKind::logical_and:
       case NodeKind::logical_or: {
         ExprId result = truth_of(tree_.child(id, 0), scope);
         Op op = node.kind == NodeKind::logical_and ? Op::logical_and : Op::logical_or;
-        for (std::uint32_t i = 1; i < node.child_count; ++i) result = pool.make(op, result, truth_of(tree_.child(id, i), scope));
+        for (std::uint32_t i = 1; i < node.child_count; ++i)
+          result = pool.make(op, result, truth_of(tree_.child(id, i), scope));
         return scalar(result);
       }
       case NodeKind::implies:
-        return scalar(pool.make(Op::logical_or, pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)), truth_of(tree_.child(id, 1), scope)));
-      case NodeKind::compare: return compare(node.op, number_of(tree_.child(id, 0), scope), number_of(tree_.child(id, 1), scope));
-      case NodeKind::in_set: return in_set(id, scope);
+        return scalar(pool.make(Op::logical_or, pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)),
+                                truth_of(tree_.child(id, 1), scope)));
+      case NodeKind::compare:
+        return compare(node.op, number_of(tree_.child(id, 0), scope), number_of(tree_.child(id, 1), scope));
+      case NodeKind::in_set:
+        return in_set(id, scope);
       case NodeKind::in_range: {
         ExprId x = number_of(tree_.child(id, 0), scope);
         return scalar(between(number_of(tree_.child(id, 1), scope), x, number_of(tree_.child(id, 2), scope)));
       }
       case NodeKind::conditional: {
         ExprId condition = truth_of(tree_.child(id, 0), scope);
-        return component_wise(child(1), child(2), [&](ExprId x, ExprId y) { return pool.make(Op::select, condition, x, y); });
+        return component_wise(child(1), child(2),
+                              [&](ExprId x, ExprId y) { return pool.make(Op::select, condition, x, y); });
       }
       case NodeKind::sum_over: {
         auto low = static_cast<long long>(constant_in(tree_.child(id, 0), scope));
@@ -297,9 +322,11 @@ class Flattener {
         }
         return row(base, i);
       }
-      case NodeKind::call: return call(id, scope);
+      case NodeKind::call:
+        return call(id, scope);
       case NodeKind::string:
-      case NodeKind::argument: break;
+      case NodeKind::argument:
+        break;
     }
     TACTUS_CHECK(!"an expression that check let through");
     return number(0);
@@ -314,7 +341,8 @@ class Flattener {
   Value row(const Value& base, std::uint32_t i) {
     if (!base.shape.is_matrix()) return scalar(base.items[i]);
     Value result{Shape::vector(base.shape.columns), {}, false};
-    for (std::uint32_t j = 0; j < base.shape.columns; ++j) result.items.push_back(base.items[i * base.shape.columns + j]);
+    for (std::uint32_t j = 0; j < base.shape.columns; ++j)
+      result.items.push_back(base.items[i * base.shape.columns + j]);
     return result;
   }
 
@@ -362,17 +390,24 @@ class Flattener {
 
   Value compare(parse::Op op, ExprId a, ExprId b) {
     switch (op) {
-      case parse::Op::less: return scalar(flat_.pool.make(Op::less, a, b));
-      case parse::Op::less_equal: return scalar(flat_.pool.make(Op::less_equal, a, b));
-      case parse::Op::greater: return scalar(flat_.pool.make(Op::less, b, a));
-      case parse::Op::greater_equal: return scalar(flat_.pool.make(Op::less_equal, b, a));
-      case parse::Op::equal: return scalar(flat_.pool.make(Op::equal, a, b));
-      default: return scalar(flat_.pool.make(Op::not_equal, a, b));
+      case parse::Op::less:
+        return scalar(flat_.pool.make(Op::less, a, b));
+      case parse::Op::less_equal:
+        return scalar(flat_.pool.make(Op::less_equal, a, b));
+      case parse::Op::greater:
+        return scalar(flat_.pool.make(Op::less, b, a));
+      case parse::Op::greater_equal:
+        return scalar(flat_.pool.make(Op::less_equal, b, a));
+      case parse::Op::equal:
+        return scalar(flat_.pool.make(Op::equal, a, b));
+      default:
+        return scalar(flat_.pool.make(Op::not_equal, a, b));
     }
   }
 
   ExprId between(ExprId low, ExprId x, ExprId high) {
-    return flat_.pool.make(Op::logical_and, flat_.pool.make(Op::less_equal, low, x), flat_.pool.make(Op::less_equal, x, high));
+    return flat_.pool.make(Op::logical_and, flat_.pool.make(Op::less_equal, low, x),
+                           flat_.pool.make(Op::less_equal, x, high));
   }
 
   // A plain vector used as a box is its bottom-left corner; the side is 50, as in seed 000 section 4.1.
@@ -385,7 +420,8 @@ class Flattener {
     ExprId inside = flat_.pool.truth(true);
     for (std::uint32_t i = 0; i < point.items.size(); ++i) {
       ExprId low = corner.item(i);
-      inside = flat_.pool.make(Op::logical_and, inside, between(low, point.items[i], flat_.pool.add(low, size.item(i))));
+      inside =
+          flat_.pool.make(Op::logical_and, inside, between(low, point.items[i], flat_.pool.add(low, size.item(i))));
     }
     return scalar(inside);
   }
@@ -415,27 +451,44 @@ class Flattener {
     Value& first = arguments[0];
     auto each_by = [&](Op op) { return each(first, [&](ExprId x) { return pool.make(op, x); }); };
     switch (builtin.id) {
-      case Builtin::sin: return each_by(Op::sin);
-      case Builtin::cos: return each_by(Op::cos);
-      case Builtin::tan: return each_by(Op::tan);
-      case Builtin::asin: return each_by(Op::asin);
-      case Builtin::acos: return each_by(Op::acos);
-      case Builtin::atan: return each_by(Op::atan);
-      case Builtin::square_root: return each_by(Op::square_root);
-      case Builtin::exp: return each_by(Op::exp);
-      case Builtin::log: return each_by(Op::log);
-      case Builtin::absolute: return each_by(Op::absolute);
-      case Builtin::floor: return each_by(Op::floor);
-      case Builtin::ceil: return each_by(Op::ceil);
-      case Builtin::sign: return each(first, [&](ExprId x) { return pool.sign(x); });
-      case Builtin::atan2: return component_wise(Op::atan2, first, arguments[1]);
-      case Builtin::power: return component_wise(Op::power, first, arguments[1]);
+      case Builtin::sin:
+        return each_by(Op::sin);
+      case Builtin::cos:
+        return each_by(Op::cos);
+      case Builtin::tan:
+        return each_by(Op::tan);
+      case Builtin::asin:
+        return each_by(Op::asin);
+      case Builtin::acos:
+        return each_by(Op::acos);
+      case Builtin::atan:
+        return each_by(Op::atan);
+      case Builtin::square_root:
+        return each_by(Op::square_root);
+      case Builtin::exp:
+        return each_by(Op::exp);
+      case Builtin::log:
+        return each_by(Op::log);
+      case Builtin::absolute:
+        return each_by(Op::absolute);
+      case Builtin::floor:
+        return each_by(Op::floor);
+      case Builtin::ceil:
+        return each_by(Op::ceil);
+      case Builtin::sign:
+        return each(first, [&](ExprId x) { return pool.sign(x); });
+      case Builtin::atan2:
+        return component_wise(Op::atan2, first, arguments[1]);
+      case Builtin::power:
+        return component_wise(Op::power, first, arguments[1]);
       case Builtin::minimum:
       case Builtin::maximum: {
         Value result = first;
         bool smallest = builtin.id == Builtin::minimum;
         for (std::size_t i = 1; i < arguments.size(); ++i) {
-          result = component_wise(result, arguments[i], [&](ExprId x, ExprId y) { return smallest ? pool.minimum(x, y) : pool.maximum(x, y); });
+          result = component_wise(result, arguments[i], [&](ExprId x, ExprId y) {
+            return smallest ? pool.minimum(x, y) : pool.maximum(x, y);
+          });
         }
         return result;
       }
@@ -443,17 +496,29 @@ class Flattener {
         Value above = component_wise(first, arguments[1], [&](ExprId x, ExprId y) { return pool.maximum(x, y); });
         return component_wise(above, arguments[2], [&](ExprId x, ExprId y) { return pool.minimum(x, y); });
       }
-      case Builtin::norm: return scalar(algebra_.norm(first));
-      case Builtin::dot: return scalar(algebra_.dot(first, arguments[1]));
-      case Builtin::cross: return algebra_.cross(first, arguments[1]);
-      case Builtin::direction: return algebra_.direction(first);
-      case Builtin::rotate: return arguments.size() == 2 ? algebra_.rotate(first, arguments[1].items[0]) : algebra_.rotate(first, arguments[1], arguments[2].items[0]);
-      case Builtin::proj: return algebra_.project(first, arguments[1]);
-      case Builtin::distance: return scalar(algebra_.norm(component_wise(Op::subtract, first, arguments[1])));
-      case Builtin::transpose: return algebra_.transpose(first);
-      case Builtin::inverse: return algebra_.inverse(first);
-      case Builtin::det: return scalar(algebra_.determinant(first));
-      case Builtin::skew: return algebra_.skew(first);
+      case Builtin::norm:
+        return scalar(algebra_.norm(first));
+      case Builtin::dot:
+        return scalar(algebra_.dot(first, arguments[1]));
+      case Builtin::cross:
+        return algebra_.cross(first, arguments[1]);
+      case Builtin::direction:
+        return algebra_.direction(first);
+      case Builtin::rotate:
+        return arguments.size() == 2 ? algebra_.rotate(first, arguments[1].items[0])
+                                     : algebra_.rotate(first, arguments[1], arguments[2].items[0]);
+      case Builtin::proj:
+        return algebra_.project(first, arguments[1]);
+      case Builtin::distance:
+        return scalar(algebra_.norm(component_wise(Op::subtract, first, arguments[1])));
+      case Builtin::transpose:
+        return algebra_.transpose(first);
+      case Builtin::inverse:
+        return algebra_.inverse(first);
+      case Builtin::det:
+        return scalar(algebra_.determinant(first));
+      case Builtin::skew:
+        return algebra_.skew(first);
       case Builtin::diag: {
         if (arguments.size() == 1) return algebra_.diagonal(first.items);
         std::vector<ExprId> items;
@@ -464,8 +529,10 @@ class Flattener {
         auto n = static_cast<std::size_t>(pool[first.items[0]].number);
         return algebra_.diagonal(std::vector<ExprId>(n, pool.constant(1)));
       }
-      case Builtin::index: return row(first, static_cast<std::uint32_t>(pool[arguments[1].items[0]].number) - 1);
-      case Builtin::integration: return integration(first, span);
+      case Builtin::index:
+        return row(first, static_cast<std::uint32_t>(pool[arguments[1].items[0]].number) - 1);
+      case Builtin::integration:
+        return integration(first, span);
       case Builtin::diff: {
         ExprId by = arguments[1].items[0];
         if (!expr::is_leaf(pool[by].op) || pool.is_constant(by)) {
@@ -474,8 +541,14 @@ class Flattener {
         }
         return each(first, [&](ExprId x) { return symbolic::differentiate(pool, x, by); });
       }
-      case Builtin::smooth: return first;
-      case Builtin::conditional: case Builtin::box: case Builtin::delay: case Builtin::noise: case Builtin::table: break;
+      case Builtin::smooth:
+        return first;
+      case Builtin::conditional:
+      case Builtin::box:
+      case Builtin::delay:
+      case Builtin::noise:
+      case Builtin::table:
+        break;
     }
     TACTUS_CHECK(!"a function that check let through");
     return number(0);
@@ -487,7 +560,8 @@ class Flattener {
     flat::VariableId first = add_group(name, integrand.shape, span);
     Value result{integrand.shape, {}, false};
     for (std::uint32_t i = 0; i < integrand.shape.size(); ++i) {
-      flat_.equations.push({flat_.pool.variable(first.value + i, 1), as_number(integrand.items[i]), span, integrand.shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      flat_.equations.push({flat_.pool.variable(first.value + i, 1), as_number(integrand.items[i]), span,
+                            integrand.shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
       flat_.conditions.push_back({flat::VariableId(first.value + i), 0, flat_.pool.constant(0), false, true, span});
       result.items.push_back(flat_.pool.variable(first.value + i, 0));
     }
@@ -510,7 +584,8 @@ class Flattener {
 
 }  // namespace
 
-flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides, diag::Sink& diags) {
+flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
+                    diag::Sink& diags) {
   return Flattener(model, names, overrides, diags).run();
 }
 

@@ -24,7 +24,7 @@ struct Override {
 };
 
 // `overrides` of names that are neither parameters nor constants are left for structure, which knows what `m = 1` means.
-[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
-                                  diag::Sink& diags);
+[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names,
+                                  const std::vector<Override>& overrides, diag::Sink& diags);
 
 }  // namespace flatten

@@ -13,7 +13,8 @@ Value LinearAlgebra::multiply(const Value& a, const Value& b) {
   for (std::uint32_t i = 0; i < a.shape.rows; ++i) {
     for (std::uint32_t j = 0; j < columns; ++j) {
       ExprId sum = pool_.constant(0);
-      for (std::uint32_t k = 0; k < inner; ++k) sum = pool_.add(sum, pool_.multiply(a.items[i * inner + k], b.items[k * columns + j]));
+      for (std::uint32_t k = 0; k < inner; ++k)
+        sum = pool_.add(sum, pool_.multiply(a.items[i * inner + k], b.items[k * columns + j]));
       result.items.push_back(sum);
     }
   }
@@ -63,7 +64,8 @@ Value LinearAlgebra::rotate(const Value& a, ExprId angle) {
   ExprId x = a.items[0];
   ExprId y = a.items[1];
   return {Shape::vector(2),
-          {pool_.subtract(pool_.multiply(c, x), pool_.multiply(s, y)), pool_.add(pool_.multiply(s, x), pool_.multiply(c, y))},
+          {pool_.subtract(pool_.multiply(c, x), pool_.multiply(s, y)),
+           pool_.add(pool_.multiply(s, x), pool_.multiply(c, y))},
           false};
 }
 

@@ -24,10 +24,10 @@ class LinearAlgebra {
   Value multiply(const Value& a, const Value& b);  // a is a matrix
   expr::ExprId dot(const Value& a, const Value& b);
   expr::ExprId norm(const Value& a);
-  Value cross(const Value& a, const Value& b);  // of two vectors of 2: the scalar a1 b2 - a2 b1
-  Value direction(const Value& a);              // of zero: zero
-  Value project(const Value& a, const Value& b);  // the part of a along b; b = 0: zero
-  Value rotate(const Value& a, expr::ExprId angle);  // counter-clockwise, in the plane
+  Value cross(const Value& a, const Value& b);                          // of two vectors of 2: the scalar a1 b2 - a2 b1
+  Value direction(const Value& a);                                      // of zero: zero
+  Value project(const Value& a, const Value& b);                        // the part of a along b; b = 0: zero
+  Value rotate(const Value& a, expr::ExprId angle);                     // counter-clockwise, in the plane
   Value rotate(const Value& a, const Value& axis, expr::ExprId angle);  // Rodrigues' formula
   Value transpose(const Value& a);
   expr::ExprId determinant(const Value& a);

@@ -25,54 +25,102 @@ bool is_truth(Op op) {
 
 const char* name(Op op) {
   switch (op) {
-    case Op::constant: return "constant";
-    case Op::time: return "time";
-    case Op::state: return "state";
-    case Op::input: return "input";
-    case Op::input_rate: return "input_rate";
-    case Op::parameter: return "parameter";
-    case Op::derived: return "derived";
-    case Op::load_work: return "load_work";
-    case Op::captured: return "captured";
-    case Op::unknown: return "unknown";
-    case Op::add: return "add";
-    case Op::subtract: return "subtract";
-    case Op::multiply: return "multiply";
-    case Op::divide: return "divide";
-    case Op::negate: return "negate";
-    case Op::square_root: return "square_root";
-    case Op::absolute: return "absolute";
-    case Op::floor: return "floor";
-    case Op::ceil: return "ceil";
-    case Op::sin: return "sin";
-    case Op::cos: return "cos";
-    case Op::tan: return "tan";
-    case Op::asin: return "asin";
-    case Op::acos: return "acos";
-    case Op::atan: return "atan";
-    case Op::atan2: return "atan2";
-    case Op::exp: return "exp";
-    case Op::log: return "log";
-    case Op::power: return "power";
-    case Op::less: return "less";
-    case Op::less_equal: return "less_equal";
-    case Op::equal: return "equal";
-    case Op::not_equal: return "not_equal";
-    case Op::logical_and: return "logical_and";
-    case Op::logical_or: return "logical_or";
-    case Op::logical_not: return "logical_not";
-    case Op::select: return "select";
-    case Op::linear_solve: return "linear_solve";
-    case Op::newton_solve: return "newton_solve";
-    case Op::solution: return "solution";
-    case Op::store_derivative: return "store_derivative";
-    case Op::store_state: return "store_state";
-    case Op::store_derived: return "store_derived";
-    case Op::store_output: return "store_output";
-    case Op::store_work: return "store_work";
-    case Op::store_warm: return "store_warm";
-    case Op::store_residual: return "store_residual";
-    case Op::store_jacobian: return "store_jacobian";
+    case Op::constant:
+      return "constant";
+    case Op::time:
+      return "time";
+    case Op::state:
+      return "state";
+    case Op::input:
+      return "input";
+    case Op::input_rate:
+      return "input_rate";
+    case Op::parameter:
+      return "parameter";
+    case Op::derived:
+      return "derived";
+    case Op::load_work:
+      return "load_work";
+    case Op::captured:
+      return "captured";
+    case Op::unknown:
+      return "unknown";
+    case Op::add:
+      return "add";
+    case Op::subtract:
+      return "subtract";
+    case Op::multiply:
+      return "multiply";
+    case Op::divide:
+      return "divide";
+    case Op::negate:
+      return "negate";
+    case Op::square_root:
+      return "square_root";
+    case Op::absolute:
+      return "absolute";
+    case Op::floor:
+      return "floor";
+    case Op::ceil:
+      return "ceil";
+    case Op::sin:
+      return "sin";
+    case Op::cos:
+      return "cos";
+    case Op::tan:
+      return "tan";
+    case Op::asin:
+      return "asin";
+    case Op::acos:
+      return "acos";
+    case Op::atan:
+      return "atan";
+    case Op::atan2:
+      return "atan2";
+    case Op::exp:
+      return "exp";
+    case Op::log:
+      return "log";
+    case Op::power:
+      return "power";
+    case Op::less:
+      return "less";
+    case Op::less_equal:
+      return "less_equal";
+    case Op::equal:
+      return "equal";
+    case Op::not_equal:
+      return "not_equal";
+    case Op::logical_and:
+      return "logical_and";
+    case Op::logical_or:
+      return "logical_or";
+    case Op::logical_not:
+      return "logical_not";
+    case Op::select:
+      return "select";
+    case Op::linear_solve:
+      return "linear_solve";
+    case Op::newton_solve:
+      return "newton_solve";
+    case Op::solution:
+      return "solution";
+    case Op::store_derivative:
+      return "store_derivative";
+    case Op::store_state:
+      return "store_state";
+    case Op::store_derived:
+      return "store_derived";
+    case Op::store_output:
+      return "store_output";
+    case Op::store_work:
+      return "store_work";
+    case Op::store_warm:
+      return "store_warm";
+    case Op::store_residual:
+      return "store_residual";
+    case Op::store_jacobian:
+      return "store_jacobian";
   }
   TACTUS_CHECK(false);
 }
@@ -138,7 +186,8 @@ void dump_function(const char* title, const Function& function, std::string& tex
 
 std::string dump(const Program& program) {
   std::string text;
-  fmt::format_to(std::back_inserter(text), "model {}: {} states, {} inputs, {} parameters, {} derived, {} outputs, {} warm, {} work\n",
+  fmt::format_to(std::back_inserter(text),
+                 "model {}: {} states, {} inputs, {} parameters, {} derived, {} outputs, {} warm, {} work\n",
                  program.name, program.state_names.size(), program.input_count, program.parameters.size(),
                  program.derived_count, program.output_count, program.warm_count, program.work_count);
   dump_function("prepare", program.prepare, text);
@@ -151,8 +200,8 @@ std::string dump(const Program& program) {
   }
   for (std::size_t k = 0; k < program.blocks.size(); ++k) {
     const Block& block = program.blocks[k];
-    fmt::format_to(std::back_inserter(text), "block {}: line {}: solve {{{}}} for {{{}}}\n", k, block.line, block.equations,
-                   block.unknowns);
+    fmt::format_to(std::back_inserter(text), "block {}: line {}: solve {{{}}} for {{{}}}\n", k, block.line,
+                   block.equations, block.unknowns);
   }
   return text;
 }

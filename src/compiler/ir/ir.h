@@ -30,12 +30,33 @@ enum class Op : std::uint8_t {
   captured,    // in a residual: captured[index]
   unknown,     // in a residual: z[index]
   // Arithmetic: a, b are doubles.
-  add, subtract, multiply, divide, negate,
-  square_root, absolute, floor, ceil,
-  sin, cos, tan, asin, acos, atan, atan2, exp, log, power,
+  add,
+  subtract,
+  multiply,
+  divide,
+  negate,
+  square_root,
+  absolute,
+  floor,
+  ceil,
+  sin,
+  cos,
+  tan,
+  asin,
+  acos,
+  atan,
+  atan2,
+  exp,
+  log,
+  power,
   // Truth values.
-  less, less_equal, equal, not_equal,  // a, b doubles; a NaN makes all but not_equal false
-  logical_and, logical_or, logical_not,
+  less,
+  less_equal,
+  equal,
+  not_equal,  // a, b doubles; a NaN makes all but not_equal false
+  logical_and,
+  logical_or,
+  logical_not,
   select,  // a is a truth value: b if true else c, both doubles
   // Solving. Operands stand in Chunk::operands[first .. first + count).
   linear_solve,  // `size` unknowns; operands: size*size matrix entries row-major, then size right sides.
@@ -60,8 +81,8 @@ struct Instruction {
   Value b = no_value;
   Value c = no_value;
   std::uint32_t index = 0;
-  std::uint32_t size = 0;      // linear_solve, newton_solve
-  std::uint32_t first = 0;     // their operands
+  std::uint32_t size = 0;   // linear_solve, newton_solve
+  std::uint32_t first = 0;  // their operands
   std::uint32_t count = 0;
   std::uint32_t residual = 0;  // newton_solve
   std::uint32_t warm = 0;      // newton_solve

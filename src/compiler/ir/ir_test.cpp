@@ -53,12 +53,8 @@ block 0: line 3: solve {2 a = x} for {a}
 
 TEST(Uses, PairsSinesAndDropsTheDead) {
   Chunk chunk;
-  chunk.instructions = {{.op = Op::state},
-                        {.op = Op::sin, .a = 0},
-                        {.op = Op::exp, .a = 0},  // dead
-                        {.op = Op::cos, .a = 0},
-                        {.op = Op::add, .a = 1, .b = 3},
-                        {.op = Op::store_output, .a = 4}};
+  chunk.instructions = {{.op = Op::state},       {.op = Op::sin, .a = 0},         {.op = Op::exp, .a = 0},  // dead
+                        {.op = Op::cos, .a = 0}, {.op = Op::add, .a = 1, .b = 3}, {.op = Op::store_output, .a = 4}};
   const Uses uses = find_uses(chunk);
   EXPECT_EQ(uses.partner(1), 3u);
   EXPECT_EQ(uses.partner(3), 1u);

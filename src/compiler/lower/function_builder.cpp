@@ -8,34 +8,63 @@ ir::Op operation_of(expr::Op op) {
   using E = expr::Op;
   using I = ir::Op;
   switch (op) {
-    case E::add: return I::add;
-    case E::subtract: return I::subtract;
-    case E::multiply: return I::multiply;
-    case E::divide: return I::divide;
-    case E::negate: return I::negate;
-    case E::square_root: return I::square_root;
-    case E::absolute: return I::absolute;
-    case E::floor: return I::floor;
-    case E::ceil: return I::ceil;
-    case E::sin: return I::sin;
-    case E::cos: return I::cos;
-    case E::tan: return I::tan;
-    case E::asin: return I::asin;
-    case E::acos: return I::acos;
-    case E::atan: return I::atan;
-    case E::atan2: return I::atan2;
-    case E::exp: return I::exp;
-    case E::log: return I::log;
-    case E::power: return I::power;
-    case E::select: return I::select;
-    case E::less: return I::less;
-    case E::less_equal: return I::less_equal;
-    case E::equal: return I::equal;
-    case E::not_equal: return I::not_equal;
-    case E::logical_and: return I::logical_and;
-    case E::logical_or: return I::logical_or;
-    case E::logical_not: return I::logical_not;
-    default: TACTUS_CHECK(!"an operation, not a leaf"); return I::constant;
+    case E::add:
+      return I::add;
+    case E::subtract:
+      return I::subtract;
+    case E::multiply:
+      return I::multiply;
+    case E::divide:
+      return I::divide;
+    case E::negate:
+      return I::negate;
+    case E::square_root:
+      return I::square_root;
+    case E::absolute:
+      return I::absolute;
+    case E::floor:
+      return I::floor;
+    case E::ceil:
+      return I::ceil;
+    case E::sin:
+      return I::sin;
+    case E::cos:
+      return I::cos;
+    case E::tan:
+      return I::tan;
+    case E::asin:
+      return I::asin;
+    case E::acos:
+      return I::acos;
+    case E::atan:
+      return I::atan;
+    case E::atan2:
+      return I::atan2;
+    case E::exp:
+      return I::exp;
+    case E::log:
+      return I::log;
+    case E::power:
+      return I::power;
+    case E::select:
+      return I::select;
+    case E::less:
+      return I::less;
+    case E::less_equal:
+      return I::less_equal;
+    case E::equal:
+      return I::equal;
+    case E::not_equal:
+      return I::not_equal;
+    case E::logical_and:
+      return I::logical_and;
+    case E::logical_or:
+      return I::logical_or;
+    case E::logical_not:
+      return I::logical_not;
+    default:
+      TACTUS_CHECK(!"an operation, not a leaf");
+      return I::constant;
   }
 }
 
@@ -72,11 +101,11 @@ ir::Value FunctionBuilder::fetch(ExprId id, Place& place) {
   return fetched_[id] = emit(load);
 }
 
-std::optional<ir::Value> FunctionBuilder::known(ExprId id) {
+ir::Value FunctionBuilder::known(ExprId id) {
   auto found = places_.find(id);
-  if (found == places_.end()) return std::nullopt;
+  if (found == places_.end()) return ir::no_value;
   if (found->second.chunk == current()) return found->second.value;
-  if (pool_.is_truth(id) || (expr::is_leaf(pool_[id].op) && !found->second.solved)) return std::nullopt;
+  if (pool_.is_truth(id) || (expr::is_leaf(pool_[id].op) && !found->second.solved)) return ir::no_value;
   return fetch(id, found->second);
 }
 
@@ -99,7 +128,9 @@ ir::Value FunctionBuilder::operation(ExprId id) {
       instruction.b = node.number != 0 ? b : a;
       break;
     }
-    case expr::Op::time: instruction.op = ir::Op::time; break;
+    case expr::Op::time:
+      instruction.op = ir::Op::time;
+      break;
     case expr::Op::input:
     case expr::Op::input_rate:
       instruction.op = node.op == expr::Op::input ? ir::Op::input : ir::Op::input_rate;
@@ -109,25 +140,27 @@ ir::Value FunctionBuilder::operation(ExprId id) {
       instruction.op = ir::Op::parameter;
       instruction.index = node.index;
       break;
-    case expr::Op::variable: instruction = leaf_(id); break;
+    case expr::Op::variable:
+      instruction = leaf_(id);
+      break;
     default: {
       instruction.op = operation_of(node.op);
       const int operands = expr::operand_count(node.op);
-      instruction.a = *known(node.a);
-      if (operands >= 2) instruction.b = *known(node.b);
-      if (operands >= 3) instruction.c = *known(node.c);
+      instruction.a = known(node.a);
+      if (operands >= 2) instruction.b = known(node.b);
+      if (operands >= 3) instruction.c = known(node.c);
     }
   }
   return emit(instruction);
 }
 
 ir::Value FunctionBuilder::value(ExprId root) {
-  if (auto found = known(root)) return *found;
+  if (ir::Value found = known(root); found != ir::no_value) return found;
   std::vector<std::pair<ExprId, int>> stack = {{root, 0}};
   while (!stack.empty()) {
     auto [id, next] = stack.back();
     if (next == 0) {
-      if (known(id)) {
+      if (known(id) != ir::no_value) {
         stack.pop_back();
         continue;
       }
@@ -150,7 +183,7 @@ ir::Value FunctionBuilder::value(ExprId root) {
     ir::Value made = operation(id);
     places_[id] = {current(), made, no_slot, false};
   }
-  return *known(root);
+  return known(root);
 }
 
 }  // namespace lower

@@ -48,7 +48,7 @@ class FunctionBuilder {
 
   std::uint32_t current() const { return static_cast<std::uint32_t>(function_.chunks.size() - 1); }
   ir::Value fetch(ExprId id, Place& place);
-  std::optional<ir::Value> known(ExprId id);
+  ir::Value known(ExprId id);  // no_value: not in this chunk, nor worth fetching
   ir::Value operation(ExprId id);
 
   const expr::Pool& pool_;

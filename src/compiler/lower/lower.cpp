@@ -35,11 +35,15 @@ class Lowering {
     start_ = solve_all(sorted_.start);
     find_static();
     Regroup regroup(pool_, [this](ExprId e) { return is_static(e); });
-    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
-      for (ExprId& e : motion_.solutions[b].values) e = regroup(e);
+    for (Solution& solution : motion_.solutions) {
+      for (ExprId& e : solution.values) e = regroup(e);
     }
     prepare_ = std::make_unique<FunctionBuilder>(
-        pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of a static block"); return {}; },
+        pool_, program_.work_count,
+        [](ExprId) -> ir::Instruction {
+          TACTUS_CHECK(!"a leaf of a static block");
+          return {};
+        },
         [](ExprId) { return std::nullopt; });
     for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
       if (static_block_[b]) solve(*prepare_, motion_, b);
@@ -77,7 +81,8 @@ class Lowering {
       std::vector<ExprId> reads;
       auto add = [&](ExprId e) {
         for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
-          if (std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) == solution.unknowns.end()) reads.push_back(leaf);
+          if (std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) == solution.unknowns.end())
+            reads.push_back(leaf);
         }
       };
       for (ExprId e : solution.values) add(e);
@@ -98,8 +103,11 @@ class Lowering {
     static_block_.assign(motion_.solutions.size(), false);
     for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
       const Solution& solution = motion_.solutions[b];
-      auto all_static = [&](const std::vector<ExprId>& list) { return std::all_of(list.begin(), list.end(), [&](ExprId e) { return is_static(e, &solution); }); };
-      bool yes = all_static(solution.values) && (solution.kind == Solution::direct || (all_static(solution.matrix) && all_static(solution.right)));
+      auto all_static = [&](const std::vector<ExprId>& list) {
+        return std::all_of(list.begin(), list.end(), [&](ExprId e) { return is_static(e, &solution); });
+      };
+      bool yes = all_static(solution.values) &&
+                 (solution.kind == Solution::direct || (all_static(solution.matrix) && all_static(solution.right)));
       if (!yes) continue;
       static_block_[b] = true;
       for (ExprId leaf : solution.unknowns) static_[leaf] = true;
@@ -112,23 +120,25 @@ class Lowering {
     std::vector<std::pair<ExprId, bool>> stack = {{root, false}};
     std::unordered_map<ExprId, bool> local;
     auto& memory = own ? local : static_;
-    auto look = [&](ExprId id) -> std::optional<bool> {
-      if (auto found = static_.find(id); found != static_.end() && (!own || found->second)) return found->second;
-      if (auto found = memory.find(id); found != memory.end()) return found->second;
-      return std::nullopt;
+    enum Answer { no, yes, not_yet };
+    auto look = [&](ExprId id) {
+      if (auto found = static_.find(id); found != static_.end() && (!own || found->second))
+        return found->second ? yes : no;
+      if (auto found = memory.find(id); found != memory.end()) return found->second ? yes : no;
+      return not_yet;
     };
     while (!stack.empty()) {
       auto [id, expanded] = stack.back();
-      if (look(id)) {
+      if (look(id) != not_yet) {
         stack.pop_back();
         continue;
       }
       const expr::Node& node = pool_[id];
       const int operands = expr::operand_count(node.op);
       if (operands == 0) {
-        bool yes = node.op == Op::constant || node.op == Op::truth || node.op == Op::parameter ||
-                   (own && std::find(own->unknowns.begin(), own->unknowns.end(), id) != own->unknowns.end());
-        memory[id] = yes;
+        bool is_known = node.op == Op::constant || node.op == Op::truth || node.op == Op::parameter ||
+                        (own && std::find(own->unknowns.begin(), own->unknowns.end(), id) != own->unknowns.end());
+        memory[id] = is_known;
         stack.pop_back();
         continue;
       }
@@ -139,10 +149,11 @@ class Lowering {
         if (operands >= 3) stack.push_back({node.c, false});
         continue;
       }
-      memory[id] = *look(node.a) && (operands < 2 || *look(node.b)) && (operands < 3 || *look(node.c));
+      memory[id] =
+          look(node.a) == yes && (operands < 2 || look(node.b) == yes) && (operands < 3 || look(node.c) == yes);
       stack.pop_back();
     }
-    return *look(root);
+    return look(root) == yes;
   }
 
   // The place of a static part in the derived section; computed in `prepare` at its first use.
@@ -171,8 +182,10 @@ class Lowering {
     std::string text;
     for (char c : source) {
       bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-      if (!blank) text += c;
-      else if (!text.empty() && text.back() != ' ') text += ' ';
+      if (!blank)
+        text += c;
+      else if (!text.empty() && text.back() != ' ')
+        text += ' ';
     }
     while (!text.empty() && (text.back() == ';' || text.back() == ' ')) text.pop_back();
     return text;
@@ -186,7 +199,8 @@ class Lowering {
       const flat::Equation& equation = solved.system->equations[block.equations[i]];
       if (i > 0) described.equations += "; ";
       described.equations += equation_text(equation);
-      if (i == 0 && sources_.size() > 0) described.line = sources_.position(equation.span.file, equation.span.begin).line;
+      if (i == 0 && sources_.size() > 0)
+        described.line = sources_.position(equation.span.file, equation.span.begin).line;
     }
     if (block.equations.size() > 12) described.equations += "; ..";
     for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
@@ -281,8 +295,10 @@ class Lowering {
     for (ExprId id : order) {
       const expr::Node& node = pool_[id];
       const int operands = expr::operand_count(node.op);
-      bool own = node.op == Op::variable && std::find(solution.unknowns.begin(), solution.unknowns.end(), id) != solution.unknowns.end();
-      depends[id] = own || (operands >= 1 && depends[node.a]) || (operands >= 2 && depends[node.b]) || (operands >= 3 && depends[node.c]);
+      bool own = node.op == Op::variable &&
+                 std::find(solution.unknowns.begin(), solution.unknowns.end(), id) != solution.unknowns.end();
+      depends[id] = own || (operands >= 1 && depends[node.a]) || (operands >= 2 && depends[node.b]) ||
+                    (operands >= 3 && depends[node.c]);
     }
     // Constants and truth values that do not depend on the unknowns are made inside; other such parts are captured whole.
     std::function<ir::Value(ExprId)> value = [&](ExprId id) -> ir::Value {
@@ -299,7 +315,8 @@ class Lowering {
         instruction.index = found->second;
       } else if (node.op == Op::variable) {
         instruction.op = ir::Op::unknown;
-        instruction.index = static_cast<std::uint32_t>(std::find(solution.unknowns.begin(), solution.unknowns.end(), id) - solution.unknowns.begin());
+        instruction.index = static_cast<std::uint32_t>(
+            std::find(solution.unknowns.begin(), solution.unknowns.end(), id) - solution.unknowns.begin());
       } else {
         TACTUS_CHECK(node.op != Op::truth);
         instruction.op = operation_of(node.op);
@@ -391,9 +408,12 @@ class Lowering {
           }
         }
         if (items.size() != group.shape.size()) break;
-        std::uint32_t flags = (constant ? TACTUS_CHANNEL_CONSTANT : 0) | (order > 0 ? TACTUS_CHANNEL_DERIVATIVE : 0) | (group.written && order == 0 ? TACTUS_CHANNEL_WRITTEN : 0);
+        std::uint32_t flags = (constant ? TACTUS_CHANNEL_CONSTANT : 0) | (order > 0 ? TACTUS_CHANNEL_DERIVATIVE : 0) |
+                              (group.written && order == 0 ? TACTUS_CHANNEL_WRITTEN : 0);
         add_channel(flat::primed(group.name, order), group.shape, items, flags, builder);
-        if (order == 0) channel_of_group_[static_cast<std::size_t>(&group - model_.groups.data())] = static_cast<std::uint32_t>(program_.channels.size() - 1);
+        if (order == 0)
+          channel_of_group_[static_cast<std::size_t>(&group - model_.groups.data())] =
+              static_cast<std::uint32_t>(program_.channels.size() - 1);
       }
     }
     for (const flat::Input& input : model_.inputs) {
@@ -408,7 +428,8 @@ class Lowering {
     program_.outputs = builder.take();
   }
 
-  void add_channel(std::string name, const expr::Shape& shape, const std::vector<ExprId>& items, std::uint32_t flags, FunctionBuilder& builder) {
+  void add_channel(std::string name, const expr::Shape& shape, const std::vector<ExprId>& items, std::uint32_t flags,
+                   FunctionBuilder& builder) {
     program_.channels.push_back({std::move(name), "", program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
       builder.may_split();
@@ -418,7 +439,11 @@ class Lowering {
 
   void build_initialize() {
     FunctionBuilder builder(
-        pool_, program_.work_count, [](ExprId) -> ir::Instruction { TACTUS_CHECK(!"a leaf of the start"); return {}; },
+        pool_, program_.work_count,
+        [](ExprId) -> ir::Instruction {
+          TACTUS_CHECK(!"a leaf of the start");
+          return {};
+        },
         [this](ExprId e) { return hoist(e); });
     std::vector<bool> mark = needed(start_, sorted_.states);
     // First guesses of every Newton block, before any of them is solved.
@@ -430,14 +455,17 @@ class Lowering {
         auto guess = sorted_.guesses.find(unknowns[i]);
         bool usable = guess != sorted_.guesses.end() && is_static(guess->second);
         // 1, not 0: most functions that need Newton are singular or flat at 0.
-        builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i), builder.value(usable ? guess->second : pool_.constant(1)));
+        builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i),
+                      builder.value(usable ? guess->second : pool_.constant(1)));
       }
     }
     for (std::size_t b = 0; b < mark.size(); ++b) {
       if (!mark[b]) continue;
       // Static blocks of the motion are in the derived section already.
       const auto& unknowns = start_.solutions[b].unknowns;
-      if (std::all_of(unknowns.begin(), unknowns.end(), [&](ExprId leaf) { return static_.contains(leaf) && motion_.block_of.contains(leaf); })) continue;
+      if (std::all_of(unknowns.begin(), unknowns.end(),
+                      [&](ExprId leaf) { return static_.contains(leaf) && motion_.block_of.contains(leaf); }))
+        continue;
       solve(builder, start_, b);
     }
     for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
@@ -456,7 +484,8 @@ class Lowering {
       program_.parameters.push_back({parameter.name, parameter.unit, parameter.initial, parameter.low, parameter.high});
     }
     for (const flat::Port& port : model_.ports) {
-      program_.ports.push_back({port.device, port.is_input ? port.index : channel_of_group_[port.index], port.is_input});
+      program_.ports.push_back(
+          {port.device, port.is_input ? port.index : channel_of_group_[port.index], port.is_input});
     }
     const flat::Settings& settings = model_.settings;
     program_.starting_time = settings.starting_time;
@@ -485,8 +514,8 @@ class Lowering {
   Solved motion_;
   Solved start_;
   std::unordered_map<ExprId, std::uint32_t> state_index_;
-  std::vector<bool> static_block_;             // by block of the motion
-  std::unordered_map<ExprId, bool> static_;    // by expression
+  std::vector<bool> static_block_;           // by block of the motion
+  std::unordered_map<ExprId, bool> static_;  // by expression
   std::unordered_map<ExprId, std::uint32_t> derived_;
   std::map<std::vector<ExprId>, std::uint32_t> warm_;
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;

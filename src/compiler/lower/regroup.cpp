@@ -8,7 +8,9 @@ using expr::Op;
 Regroup::Regroup(expr::Pool& pool, std::function<bool(ExprId)> is_static)
     : pool_(pool),
       is_static_(std::move(is_static)),
-      rewrite_(pool, [](ExprId) { return ExprId(); }, [this](Op op, ExprId a, ExprId b, ExprId c) { return combine(op, a, b, c); }) {}
+      rewrite_(
+          pool, [](ExprId) { return ExprId(); },
+          [this](Op op, ExprId a, ExprId b, ExprId c) { return combine(op, a, b, c); }) {}
 
 std::optional<ExprId> Regroup::absorb(ExprId e, Op op, ExprId factor, int depth) {
   const expr::Node node = pool_[e];

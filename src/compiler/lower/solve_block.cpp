@@ -9,7 +9,9 @@ namespace {
 
 // Cramer's rule for 2 and 3 unknowns.
 std::vector<ExprId> cramer(expr::Pool& pool, const std::vector<ExprId>& a, const std::vector<ExprId>& b) {
-  auto det2 = [&](ExprId p, ExprId q, ExprId r, ExprId s) { return pool.subtract(pool.multiply(p, s), pool.multiply(q, r)); };
+  auto det2 = [&](ExprId p, ExprId q, ExprId r, ExprId s) {
+    return pool.subtract(pool.multiply(p, s), pool.multiply(q, r));
+  };
   if (b.size() == 2) {
     ExprId det = det2(a[0], a[1], a[2], a[3]);
     return {pool.divide(det2(b[0], a[1], b[1], a[3]), det), pool.divide(det2(a[0], b[0], a[2], b[1]), det)};
@@ -47,7 +49,9 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
   std::vector<ExprId> residuals;
   solution.matrix.assign(n * n, pool.constant(0));
   bool linear = true;
-  auto is_unknown = [&](ExprId leaf) { return std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) != solution.unknowns.end(); };
+  auto is_unknown = [&](ExprId leaf) {
+    return std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) != solution.unknowns.end();
+  };
   for (std::size_t i = 0; i < n; ++i) {
     const flat::Equation& equation = system.equations[block.equations[i]];
     residuals.push_back(pool.subtract(equation.left, equation.right));

@@ -12,10 +12,10 @@ using expr::ExprId;
 
 struct Solution {
   enum Kind { direct, linear, newton } kind = direct;
-  std::vector<ExprId> unknowns;   // leaves
-  std::vector<ExprId> values;     // direct: one each
-  std::vector<ExprId> matrix;     // linear: row-major; newton: the Jacobian
-  std::vector<ExprId> right;      // linear: right sides; newton: the residuals
+  std::vector<ExprId> unknowns;  // leaves
+  std::vector<ExprId> values;    // direct: one each
+  std::vector<ExprId> matrix;    // linear: row-major; newton: the Jacobian
+  std::vector<ExprId> right;     // linear: right sides; newton: the residuals
 };
 
 [[nodiscard]] Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block);

@@ -20,32 +20,44 @@ namespace parse {
 using NodeId = base::Id<struct NodeTag>;
 
 enum class NodeKind : std::uint8_t {
-  number,     // `number`; its unit, if any, is already multiplied in (SI), and `text` is the unit as written
-  string,     // `text`
-  boolean,    // `number` is 0 or 1
-  name,       // `name`; `t` and `pi` are names too
-  prime,      // child 0, differentiated `count` times
-  index,      // child 0 [child 1, child 2 ..]
-  call,       // child 0 (child 1 ..); child 0 is a name as a rule
-  argument,   // name = child 0, inside a call
-  member,     // child 0 . name
-  tuple,      // two or more children; `(a)` leaves no node
-  negate,     // - child 0
-  sum,        // children with operators plus and minus
-  product,    // children with operators times and divide
-  power,      // child 0 ^ child 1
+  number,    // `number`; its unit, if any, is already multiplied in (SI), and `text` is the unit as written
+  string,    // `text`
+  boolean,   // `number` is 0 or 1
+  name,      // `name`; `t` and `pi` are names too
+  prime,     // child 0, differentiated `count` times
+  index,     // child 0 [child 1, child 2 ..]
+  call,      // child 0 (child 1 ..); child 0 is a name as a rule
+  argument,  // name = child 0, inside a call
+  member,    // child 0 . name
+  tuple,     // two or more children; `(a)` leaves no node
+  negate,    // - child 0
+  sum,       // children with operators plus and minus
+  product,   // children with operators times and divide
+  power,     // child 0 ^ child 1
   logical_not,
   logical_and,  // two or more children
   logical_or,
-  implies,       // child 0 -> child 1
-  compare,       // child 0 `op` child 1; op equal is `=`
-  in_set,        // child 0 in child 1 (a box)
-  in_range,      // child 0 in child 1 .. child 2
-  conditional,   // if child 0 then child 1 else child 2
-  sum_over,      // sum(name in child 0 .. child 1: child 2)
+  implies,      // child 0 -> child 1
+  compare,      // child 0 `op` child 1; op equal is `=`
+  in_set,       // child 0 in child 1 (a box)
+  in_range,     // child 0 in child 1 .. child 2
+  conditional,  // if child 0 then child 1 else child 2
+  sum_over,     // sum(name in child 0 .. child 1: child 2)
 };
 
-enum class Op : std::uint8_t { none, plus, minus, times, divide, less, less_equal, greater, greater_equal, equal, not_equal };
+enum class Op : std::uint8_t {
+  none,
+  plus,
+  minus,
+  times,
+  divide,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
+  equal,
+  not_equal
+};
 
 struct Child {
   NodeId node;

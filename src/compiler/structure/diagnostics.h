@@ -16,12 +16,17 @@ inline constexpr diag::Kind<Text> nothing_left{"S003", "nothing is left for this
 inline constexpr diag::Kind<Text> needs_index_reduction{
     "S004", "this equation ties {} together, which other equations already move; index reduction is not built yet"};
 inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives of `{}` need each other without end"};
-inline constexpr diag::Kind<Text> start_of_no_state{"S006", "`{}` takes no start: its value follows from the equations"};
+inline constexpr diag::Kind<Text> start_of_no_state{"S006",
+                                                    "`{}` takes no start: its value follows from the equations"};
 inline constexpr diag::Kind<Text> start_given_twice{"S007", "the start of `{}` is given twice"};
-inline constexpr diag::Kind<Text> start_missing{"S008", "no start is given for `{}`; 0 is assumed", diag::Severity::warning};
+inline constexpr diag::Kind<Text> start_missing{"S008", "no start is given for `{}`; 0 is assumed",
+                                                diag::Severity::warning};
 inline constexpr diag::Kind<Text> input_acceleration{
     "S009", "the second derivative of the input `{}` is needed, but an input comes with its value and rate only"};
 inline constexpr diag::Kind<Text> redundant{"S010", "this equation says nothing new: {}", diag::Severity::warning};
 inline constexpr diag::Kind<Text> determined_from_outside{"S011", "`{}` cannot also be determined by an equation"};
+
+inline constexpr diag::Kind<std::size_t, std::size_t> block_too_large{
+    "S012", "{} equations from here on need each other; this version solves at most {} together"};
 
 }  // namespace structure

@@ -61,7 +61,8 @@ Matching match(const std::vector<std::vector<std::uint32_t>>& unknowns, std::uin
   return m;
 }
 
-std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector<std::uint32_t>>& unknowns, const Matching& matching) {
+std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector<std::uint32_t>>& unknowns,
+                                                   const Matching& matching) {
   const auto count = static_cast<std::uint32_t>(unknowns.size());
   std::vector<std::vector<std::uint32_t>> result;
   std::vector<std::uint32_t> index(count, unmatched), low(count, 0);

@@ -22,7 +22,7 @@ struct Matching {
 // Components of the matched graph, each a list of equations; a component reads only unknowns of earlier ones.
 //
 // Method: Tarjan, SIAM J. Comput. 1(2), 1972; iterative.
-[[nodiscard]] std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector<std::uint32_t>>& unknowns,
-                                                                 const Matching& matching);
+[[nodiscard]] std::vector<std::vector<std::uint32_t>> components(
+    const std::vector<std::vector<std::uint32_t>>& unknowns, const Matching& matching);
 
 }  // namespace structure

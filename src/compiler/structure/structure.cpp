@@ -42,7 +42,9 @@ class Analysis {
   }
 
  private:
-  const std::string& variable_name(std::uint32_t variable) const { return model_.variables[flat::VariableId(variable)].name; }
+  const std::string& variable_name(std::uint32_t variable) const {
+    return model_.variables[flat::VariableId(variable)].name;
+  }
   std::string leaf_name(ExprId leaf) const { return flat::primed(variable_name(pool_[leaf].index), pool_[leaf].order); }
   // The name of the whole vector that a component belongs to.
   static std::string whole(const std::string& name) {
@@ -56,12 +58,12 @@ class Analysis {
 
   void fold_constants() {
     struct Candidate {
-      std::uint32_t variable;
-      ExprId value;
-      std::size_t open;  // variables in the value that are not known to be constant
+      std::uint32_t variable = 0;
+      ExprId value{};
+      std::size_t open = 0;  // variables in the value that are not known to be constant
     };
     const std::size_t count = equations_.size();
-    std::vector<std::optional<Candidate>> candidates(count);
+    std::vector<Candidate> candidates(count);  // by equation; only some are
     std::vector<bool> has_candidate(model_.variables.size());
     std::unordered_map<std::uint32_t, std::vector<std::size_t>> readers;
     std::deque<std::size_t> ready;
@@ -71,7 +73,7 @@ class Analysis {
       if (!bare.valid() || has_candidate[pool_[bare].index]) continue;
       ExprId value = bare == equation.left ? equation.right : equation.left;
       auto read = symbolic::leaves(pool_, value, Op::variable);
-      candidates[i] = Candidate{pool_[bare].index, value, read.size()};
+      candidates[i] = {pool_[bare].index, value, read.size()};
       has_candidate[pool_[bare].index] = true;
       for (ExprId leaf : read) readers[pool_[leaf].index].push_back(i);
       if (read.empty()) ready.push_back(i);
@@ -81,7 +83,7 @@ class Analysis {
     while (!ready.empty()) {
       std::size_t i = ready.front();
       ready.pop_front();
-      const Candidate candidate = *candidates[i];
+      const Candidate candidate = candidates[i];
       ExprId value = known(candidate.value);
       if (!pool_.is_constant(value)) continue;
       double number = pool_[value].number;
@@ -96,7 +98,7 @@ class Analysis {
       constant_spans_[candidate.variable] = equations_[i].span;
       used[i] = true;
       for (std::size_t reader : readers[candidate.variable]) {
-        if (--candidates[reader]->open == 0) ready.push_back(reader);
+        if (--candidates[reader].open == 0) ready.push_back(reader);
       }
     }
     std::vector<Equation> rest;
@@ -198,8 +200,8 @@ class Analysis {
   void differentiate_definitions() {
     const std::size_t count = model_.variables.size();
     is_defined_.assign(count, false);
-    std::vector<std::uint32_t> done(count, 0);       // derivatives added so far
-    std::vector<ExprId> latest = definition_;        // the last of them
+    std::vector<std::uint32_t> done(count, 0);  // derivatives added so far
+    std::vector<ExprId> latest = definition_;   // the last of them
     std::deque<std::uint32_t> open;
     for (std::uint32_t v = 0; v < count; ++v) {
       if (highest_[v] > 0) open.push_back(v);
@@ -277,7 +279,8 @@ class Analysis {
     return rows;
   }
 
-  static void sort_blocks(System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching) {
+  static void sort_blocks(System& system, const std::vector<std::vector<std::uint32_t>>& rows,
+                          const Matching& matching) {
     for (std::vector<std::uint32_t>& equations : components(rows, matching)) {
       Block block;
       for (std::uint32_t e : equations) block.unknowns.push_back(matching.unknown_of[e]);
@@ -291,7 +294,8 @@ class Analysis {
     // Equations in which nothing is left; the others go on.
     for (std::size_t i = 0; i < equations_.size(); ++i) {
       const Equation& equation = equations_[i];
-      bool has_variable = !symbolic::leaves(pool_, equation.left, Op::variable).empty() || !symbolic::leaves(pool_, equation.right, Op::variable).empty();
+      bool has_variable = !symbolic::leaves(pool_, equation.left, Op::variable).empty() ||
+                          !symbolic::leaves(pool_, equation.right, Op::variable).empty();
       if (!has_variable) {
         report_settled(equation, written_[i].first, written_[i].second);
         continue;
@@ -302,6 +306,12 @@ class Analysis {
     Matching matching = match(rows, static_cast<std::uint32_t>(motion.unknowns.size()));
     report_unmatched(motion, rows, matching);
     sort_blocks(motion, rows, matching);
+    for (const Block& block : motion.blocks) {
+      if (block.equations.size() <= largest_block) continue;
+      const Equation& first = motion.equations[block.equations.front()];
+      diags_.report(first.span, block_too_large, block.equations.size(), largest_block)
+          .hint("a quantity with a state of its own, such as a small mass or capacity, breaks the loop");
+    }
   }
 
   // An equation between numbers, parameters and inputs.
@@ -313,22 +323,27 @@ class Analysis {
     for (ExprId side : {left, right}) {
       Op op = pool_[side].op;
       if (op == Op::parameter || op == Op::input) {
-        std::string name = op == Op::parameter ? model_.parameters[pool_[side].index].name : model_.input_names[pool_[side].index];
+        std::string name =
+            op == Op::parameter ? model_.parameters[pool_[side].index].name : model_.input_names[pool_[side].index];
         auto report = diags_.report(equation.span, determined_from_outside, name);
-        if (op == Op::parameter) report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
-        else report.related(input_span(pool_[side].index), "it is read from outside, declared here");
+        if (op == Op::parameter)
+          report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
+        else
+          report.related(input_span(pool_[side].index), "it is read from outside, declared here");
         report.hint("drop the equation or the declaration");
         return;
       }
     }
     for (ExprId side : {left, right}) {
       if (!is_bare(side)) continue;
-      auto report = diags_.report(equation.span, over_determined, fmt::format("`{}` is determined already", variable_name(pool_[side].index)));
+      auto report = diags_.report(equation.span, over_determined,
+                                  fmt::format("`{}` is determined already", variable_name(pool_[side].index)));
       report.related(constant_spans_[pool_[side].index], "here");
       report.hint("drop one of the two");
       return;
     }
-    diags_.report(equation.span, nothing_left, "every name in it is known from other equations").hint("drop it, or let one of its names be free");
+    diags_.report(equation.span, nothing_left, "every name in it is known from other equations")
+        .hint("drop it, or let one of its names be free");
   }
 
   base::Span input_span(std::uint32_t scalar) const {
@@ -338,7 +353,8 @@ class Analysis {
     return {};
   }
 
-  void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching) {
+  void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
+                        const Matching& matching) {
     std::set<std::uint32_t> said_spans;  // one message for all components of a vector equation
     for (std::uint32_t e = 0; e < rows.size(); ++e) {
       if (matching.unknown_of[e] != unmatched) continue;
@@ -356,12 +372,14 @@ class Analysis {
   }
 
   // The equations that share the too few unknowns of equation `e`.
-  void report_too_many(const System& system, const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching, std::uint32_t e) {
+  void report_too_many(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
+                       const Matching& matching, std::uint32_t e) {
     const Equation& equation = system.equations[e];
     if (rows[e].empty()) {
       std::set<std::string> names;
       for (ExprId side : {equation.left, equation.right}) {
-        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) names.insert(whole(variable_name(pool_[leaf].index)));
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable))
+          names.insert(whole(variable_name(pool_[leaf].index)));
       }
       std::vector<std::string> quoted;
       for (const std::string& name : names) quoted.push_back("`" + name + "`");
@@ -392,16 +410,20 @@ class Analysis {
       }
       quoted.push_back("`" + name + "`");
     }
-    auto report = diags_.report(equation.span, over_determined, fmt::format("{} equations determine only {}", equations.size(), fmt::join(quoted, ", ")));
+    auto report =
+        diags_.report(equation.span, over_determined,
+                      fmt::format("{} equations determine only {}", equations.size(), fmt::join(quoted, ", ")));
     int shown = 0;
     for (std::uint32_t other : equations) {
-      if (other != e && system.equations[other].span.begin != equation.span.begin && shown++ < 4) report.related(system.equations[other].span, "with this one");
+      if (other != e && system.equations[other].span.begin != equation.span.begin && shown++ < 4)
+        report.related(system.equations[other].span, "with this one");
     }
     report.hint("drop one of them, or leave one of the names free");
   }
 
   // Among the unknowns that the remaining equations leave free together, names the one a person forgot.
-  void report_too_few(const System& system, const std::vector<std::vector<std::uint32_t>>& readers, const Matching& matching, std::uint32_t start, std::set<std::string>& said) {
+  void report_too_few(const System& system, const std::vector<std::vector<std::uint32_t>>& readers,
+                      const Matching& matching, std::uint32_t start, std::set<std::string>& said) {
     std::vector<std::uint32_t> set = {start};
     std::set<std::uint32_t> seen = {start};
     for (std::size_t i = 0; i < set.size(); ++i) {
@@ -412,7 +434,8 @@ class Analysis {
     }
     auto weight = [&](std::uint32_t u) {
       std::uint32_t v = pool_[system.unknowns[u]].index;
-      return (has_start_[v] ? 100 : 0) + (pool_[system.unknowns[u]].order > 0 ? 50 : 0) + (definition_[v].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
+      return (has_start_[v] ? 100 : 0) + (pool_[system.unknowns[u]].order > 0 ? 50 : 0) +
+             (definition_[v].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
     };
     std::sort(set.begin(), set.end());
     std::uint32_t best = set.front();
@@ -452,7 +475,9 @@ class Analysis {
       }
       if (!states.contains(leaf)) {
         if (!said.insert(condition.span.begin).second) continue;
-        auto report = diags_.report(condition.span, start_of_no_state, whole(flat::primed(whole(variable_name(condition.variable.value)), condition.order)));
+        auto report =
+            diags_.report(condition.span, start_of_no_state,
+                          whole(flat::primed(whole(variable_name(condition.variable.value)), condition.order)));
         report.hint("drop it; or write `~` for `=` to give a first guess of it");
         continue;
       }
@@ -468,7 +493,8 @@ class Analysis {
     std::set<std::string> missing;
     for (ExprId state : sorted_.states) {
       if (given.contains(state)) continue;
-      start.equations.push_back({state, pool_.constant(0), model_.variables[flat::VariableId(pool_[state].index)].span, 0});
+      start.equations.push_back(
+          {state, pool_.constant(0), model_.variables[flat::VariableId(pool_[state].index)].span, 0});
       std::string name = flat::primed(whole(variable_name(pool_[state].index)), pool_[state].order);
       if (!missing.insert(name).second) continue;
       diags_.report(model_.variables[flat::VariableId(pool_[state].index)].span, start_missing, name)
@@ -477,9 +503,13 @@ class Analysis {
     auto rows = incidence(start);
     Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
     // The motion has a matching, and every state stands alone on the left of its own start.
-    TACTUS_CHECK(std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched) == matching.equation_of.end());
+    TACTUS_CHECK(std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched) ==
+                 matching.equation_of.end());
     sort_blocks(start, rows, matching);
   }
+
+  // A block's matrix is dense: its code and its time grow with the square and the cube of this.
+  static constexpr std::size_t largest_block = 400;
 
   enum Given : char { unknown_yet, in_progress, yes, no };
 
@@ -508,12 +538,15 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
 
 std::string dump(const Sorted& sorted, const flat::Model& model) {
   std::string out;
-  auto leaf_name = [&](ExprId leaf) { return flat::primed(model.variables[flat::VariableId(model.pool[leaf].index)].name, model.pool[leaf].order); };
+  auto leaf_name = [&](ExprId leaf) {
+    return flat::primed(model.variables[flat::VariableId(model.pool[leaf].index)].name, model.pool[leaf].order);
+  };
   std::vector<std::uint32_t> constants;
   for (const auto& [variable, number] : sorted.constants) constants.push_back(variable);
   std::sort(constants.begin(), constants.end());
   for (std::uint32_t variable : constants) {
-    out += fmt::format("constant {} = {}\n", model.variables[flat::VariableId(variable)].name, expr::print_number(sorted.constants.at(variable)));
+    out += fmt::format("constant {} = {}\n", model.variables[flat::VariableId(variable)].name,
+                       expr::print_number(sorted.constants.at(variable)));
   }
   for (ExprId state : sorted.states) out += fmt::format("state {}\n", leaf_name(state));
   auto blocks = [&](const System& system, const char* title) {
@@ -521,10 +554,12 @@ std::string dump(const Sorted& sorted, const flat::Model& model) {
     for (const Block& block : system.blocks) {
       std::vector<std::string> equations, unknowns;
       for (std::uint32_t e : block.equations) {
-        equations.push_back(flat::print(model, system.equations[e].left) + " = " + flat::print(model, system.equations[e].right));
+        equations.push_back(flat::print(model, system.equations[e].left) + " = " +
+                            flat::print(model, system.equations[e].right));
       }
       for (std::uint32_t u : block.unknowns) unknowns.push_back(leaf_name(system.unknowns[u]));
-      out += fmt::format("{} {}: solve {{{}}} for {{{}}}\n", title, number++, fmt::join(equations, "; "), fmt::join(unknowns, ", "));
+      out += fmt::format("{} {}: solve {{{}}} for {{{}}}\n", title, number++, fmt::join(equations, "; "),
+                         fmt::join(unknowns, ", "));
     }
   };
   blocks(sorted.motion, "block");

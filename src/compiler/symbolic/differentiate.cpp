@@ -44,35 +44,66 @@ ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
     }
     auto square = [&](ExprId e) { return pool.multiply(e, e); };
     switch (node.op) {
-      case Op::add: d[id] = pool.add(da, db); break;
-      case Op::subtract: d[id] = pool.subtract(da, db); break;
-      case Op::multiply: d[id] = pool.add(pool.multiply(da, b), pool.multiply(a, db)); break;
+      case Op::add:
+        d[id] = pool.add(da, db);
+        break;
+      case Op::subtract:
+        d[id] = pool.subtract(da, db);
+        break;
+      case Op::multiply:
+        d[id] = pool.add(pool.multiply(da, b), pool.multiply(a, db));
+        break;
       case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
         d[id] = pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
         break;
-      case Op::negate: d[id] = pool.negate(da); break;
-      case Op::square_root: d[id] = pool.divide(da, pool.multiply(pool.constant(2), id)); break;
-      case Op::absolute: d[id] = pool.multiply(pool.sign(a), da); break;
+      case Op::negate:
+        d[id] = pool.negate(da);
+        break;
+      case Op::square_root:
+        d[id] = pool.divide(da, pool.multiply(pool.constant(2), id));
+        break;
+      case Op::absolute:
+        d[id] = pool.multiply(pool.sign(a), da);
+        break;
       case Op::floor:
-      case Op::ceil: d[id] = zero; break;
-      case Op::sin: d[id] = pool.multiply(pool.make(Op::cos, a), da); break;
-      case Op::cos: d[id] = pool.negate(pool.multiply(pool.make(Op::sin, a), da)); break;
-      case Op::tan: d[id] = pool.multiply(pool.add(one, square(id)), da); break;
-      case Op::asin: d[id] = pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a)))); break;
-      case Op::acos: d[id] = pool.negate(pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a))))); break;
-      case Op::atan: d[id] = pool.divide(da, pool.add(one, square(a))); break;
+      case Op::ceil:
+        d[id] = zero;
+        break;
+      case Op::sin:
+        d[id] = pool.multiply(pool.make(Op::cos, a), da);
+        break;
+      case Op::cos:
+        d[id] = pool.negate(pool.multiply(pool.make(Op::sin, a), da));
+        break;
+      case Op::tan:
+        d[id] = pool.multiply(pool.add(one, square(id)), da);
+        break;
+      case Op::asin:
+        d[id] = pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a))));
+        break;
+      case Op::acos:
+        d[id] = pool.negate(pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a)))));
+        break;
+      case Op::atan:
+        d[id] = pool.divide(da, pool.add(one, square(a)));
+        break;
       case Op::atan2:  // of (y, x): (x y' - y x') / (x^2 + y^2)
         d[id] = pool.divide(pool.subtract(pool.multiply(b, da), pool.multiply(a, db)), pool.add(square(a), square(b)));
         break;
-      case Op::exp: d[id] = pool.multiply(id, da); break;
-      case Op::log: d[id] = pool.divide(da, a); break;
+      case Op::exp:
+        d[id] = pool.multiply(id, da);
+        break;
+      case Op::log:
+        d[id] = pool.divide(da, a);
+        break;
       case Op::power: {
         // (a^b)' = b a^(b-1) a' + a^b log(a) b'; the second term only where the exponent moves.
         ExprId first = pool.multiply(pool.multiply(b, pool.make(Op::power, a, pool.subtract(b, one))), da);
         d[id] = db == zero ? first : pool.add(first, pool.multiply(pool.multiply(id, pool.make(Op::log, a)), db));
         break;
       }
-      default: TACTUS_CHECK(!"an operation on doubles");
+      default:
+        TACTUS_CHECK(!"an operation on doubles");
     }
   }
   return d[root];
@@ -91,11 +122,17 @@ std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e) {
   ExprId result = derivative(pool, e, [&](ExprId id) {
     const Node node = pool[id];
     switch (node.op) {
-      case Op::time: return pool.constant(1);
-      case Op::variable: return pool.variable(node.index, node.order + 1);
-      case Op::input: return pool.input_rate(node.index);
-      case Op::input_rate: possible = false; return pool.constant(0);
-      default: return pool.constant(0);
+      case Op::time:
+        return pool.constant(1);
+      case Op::variable:
+        return pool.variable(node.index, node.order + 1);
+      case Op::input:
+        return pool.input_rate(node.index);
+      case Op::input_rate:
+        possible = false;
+        return pool.constant(0);
+      default:
+        return pool.constant(0);
     }
   });
   if (!possible) return std::nullopt;

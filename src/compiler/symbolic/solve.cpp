@@ -26,8 +26,12 @@ std::optional<ExprId> solve(expr::Pool& pool, ExprId left, ExprId right, ExprId 
       bool in_a = contains(pool, node.a, leaf);
       if (in_a && contains(pool, node.b, leaf)) break;
       switch (node.op) {
-        case Op::add: outside = pool.subtract(outside, in_a ? node.b : node.a); break;
-        case Op::subtract: outside = in_a ? pool.add(outside, node.b) : pool.subtract(node.a, outside); break;
+        case Op::add:
+          outside = pool.subtract(outside, in_a ? node.b : node.a);
+          break;
+        case Op::subtract:
+          outside = in_a ? pool.add(outside, node.b) : pool.subtract(node.a, outside);
+          break;
         case Op::multiply: {
           ExprId factor = in_a ? node.b : node.a;
           if (pool.is_constant(factor, 0)) return std::nullopt;

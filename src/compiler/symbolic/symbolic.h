@@ -28,7 +28,8 @@ class Rewrite {
   using Leaf = std::function<ExprId(ExprId)>;
   using Combine = std::function<ExprId(expr::Op op, ExprId a, ExprId b, ExprId c)>;
 
-  Rewrite(expr::Pool& pool, Leaf leaf, Combine combine) : pool_(pool), leaf_(std::move(leaf)), combine_(std::move(combine)) {}
+  Rewrite(expr::Pool& pool, Leaf leaf, Combine combine)
+      : pool_(pool), leaf_(std::move(leaf)), combine_(std::move(combine)) {}
   ExprId operator()(ExprId e);
 
  private:
@@ -42,7 +43,8 @@ class Rewrite {
 class Substitution {
  public:
   Substitution(expr::Pool& pool, Rewrite::Leaf replace)
-      : rewrite_(pool, std::move(replace), [&pool](expr::Op op, ExprId a, ExprId b, ExprId c) { return pool.make(op, a, b, c); }) {}
+      : rewrite_(pool, std::move(replace),
+                 [&pool](expr::Op op, ExprId a, ExprId b, ExprId c) { return pool.make(op, a, b, c); }) {}
   ExprId operator()(ExprId e) { return rewrite_(e); }
 
  private:

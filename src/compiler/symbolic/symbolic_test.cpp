@@ -18,37 +18,70 @@ double value(const Pool& pool, ExprId id, const std::vector<double>& x, const st
   auto a = [&] { return value(pool, n.a, x, rate); };
   auto b = [&] { return value(pool, n.b, x, rate); };
   switch (n.op) {
-    case Op::constant: case Op::truth: return n.number;
-    case Op::time: return x[0];
-    case Op::variable: return n.order == 0 ? x[n.index] : rate[n.index];
-    case Op::add: return a() + b();
-    case Op::subtract: return a() - b();
-    case Op::multiply: return a() * b();
-    case Op::divide: return a() / b();
-    case Op::negate: return -a();
-    case Op::square_root: return std::sqrt(a());
-    case Op::absolute: return std::abs(a());
-    case Op::floor: return std::floor(a());
-    case Op::ceil: return std::ceil(a());
-    case Op::sin: return std::sin(a());
-    case Op::cos: return std::cos(a());
-    case Op::tan: return std::tan(a());
-    case Op::asin: return std::asin(a());
-    case Op::acos: return std::acos(a());
-    case Op::atan: return std::atan(a());
-    case Op::atan2: return std::atan2(a(), b());
-    case Op::exp: return std::exp(a());
-    case Op::log: return std::log(a());
-    case Op::power: return std::pow(a(), b());
-    case Op::select: return a() != 0 ? b() : value(pool, n.c, x, rate);
-    case Op::less: return a() < b();
-    case Op::less_equal: return a() <= b();
-    case Op::equal: return a() == b();
-    case Op::not_equal: return a() != b();
-    case Op::logical_and: return a() != 0 && b() != 0;
-    case Op::logical_or: return a() != 0 || b() != 0;
-    case Op::logical_not: return a() == 0;
-    default: ADD_FAILURE(); return 0;
+    case Op::constant:
+    case Op::truth:
+      return n.number;
+    case Op::time:
+      return x[0];
+    case Op::variable:
+      return n.order == 0 ? x[n.index] : rate[n.index];
+    case Op::add:
+      return a() + b();
+    case Op::subtract:
+      return a() - b();
+    case Op::multiply:
+      return a() * b();
+    case Op::divide:
+      return a() / b();
+    case Op::negate:
+      return -a();
+    case Op::square_root:
+      return std::sqrt(a());
+    case Op::absolute:
+      return std::abs(a());
+    case Op::floor:
+      return std::floor(a());
+    case Op::ceil:
+      return std::ceil(a());
+    case Op::sin:
+      return std::sin(a());
+    case Op::cos:
+      return std::cos(a());
+    case Op::tan:
+      return std::tan(a());
+    case Op::asin:
+      return std::asin(a());
+    case Op::acos:
+      return std::acos(a());
+    case Op::atan:
+      return std::atan(a());
+    case Op::atan2:
+      return std::atan2(a(), b());
+    case Op::exp:
+      return std::exp(a());
+    case Op::log:
+      return std::log(a());
+    case Op::power:
+      return std::pow(a(), b());
+    case Op::select:
+      return a() != 0 ? b() : value(pool, n.c, x, rate);
+    case Op::less:
+      return a() < b();
+    case Op::less_equal:
+      return a() <= b();
+    case Op::equal:
+      return a() == b();
+    case Op::not_equal:
+      return a() != b();
+    case Op::logical_and:
+      return a() != 0 && b() != 0;
+    case Op::logical_or:
+      return a() != 0 || b() != 0;
+    case Op::logical_not:
+      return a() == 0;
+    default:
+      ADD_FAILURE();
+      return 0;
   }
 }
 
@@ -56,12 +89,23 @@ TEST(Differentiate, EveryOperationAgreesWithCentralDifferences) {
   Pool pool;
   ExprId x = pool.variable(0, 0);
   ExprId y = pool.variable(1, 0);
-  ExprId u = pool.add(pool.multiply(x, pool.constant(0.5)), pool.multiply(y, pool.constant(0.25)));  // in (0, 1) at the point
-  std::vector<ExprId> all = {pool.add(x, u), pool.subtract(u, x), pool.multiply(x, u), pool.divide(y, u), pool.negate(u),
-                             pool.make(Op::power, u, y), pool.make(Op::power, x, pool.constant(5)), pool.make(Op::atan2, x, u),
-                             pool.make(Op::select, pool.make(Op::less, x, y), pool.multiply(x, x), y), pool.sign(x), pool.minimum(x, u),
+  ExprId u =
+      pool.add(pool.multiply(x, pool.constant(0.5)), pool.multiply(y, pool.constant(0.25)));  // in (0, 1) at the point
+  std::vector<ExprId> all = {pool.add(x, u),
+                             pool.subtract(u, x),
+                             pool.multiply(x, u),
+                             pool.divide(y, u),
+                             pool.negate(u),
+                             pool.make(Op::power, u, y),
+                             pool.make(Op::power, x, pool.constant(5)),
+                             pool.make(Op::atan2, x, u),
+                             pool.make(Op::select, pool.make(Op::less, x, y), pool.multiply(x, x), y),
+                             pool.sign(x),
+                             pool.minimum(x, u),
                              pool.maximum(x, u)};
-  for (Op op : {Op::square_root, Op::absolute, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::exp, Op::log, Op::floor, Op::ceil}) all.push_back(pool.make(op, u));
+  for (Op op : {Op::square_root, Op::absolute, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::exp,
+                Op::log, Op::floor, Op::ceil})
+    all.push_back(pool.make(op, u));
   for (ExprId e : all) {
     for (std::uint32_t k = 0; k < 2; ++k) {
       std::vector<double> at = {0.3, 0.7};
@@ -71,7 +115,8 @@ TEST(Differentiate, EveryOperationAgreesWithCentralDifferences) {
       up[k] += h;
       down[k] -= h;
       double difference = (value(pool, e, up) - value(pool, e, down)) / (2 * h);
-      EXPECT_NEAR(exact, difference, 1e-8 * (1 + std::abs(exact))) << expr::print(pool, e, [](const expr::Node& n) { return n.index ? "y" : "x"; });
+      EXPECT_NEAR(exact, difference, 1e-8 * (1 + std::abs(exact)))
+          << expr::print(pool, e, [](const expr::Node& n) { return n.index ? "y" : "x"; });
     }
   }
 }
@@ -100,7 +145,8 @@ TEST(Solve, IsolatesThroughArithmetic) {
   ExprId z = pool.variable(0, 0);
   ExprId y = pool.variable(1, 0);
   // (3 - 2 z) / y = 5
-  auto solution = solve(pool, pool.divide(pool.subtract(pool.constant(3), pool.multiply(pool.constant(2), z)), y), pool.constant(5), z);
+  auto solution = solve(pool, pool.divide(pool.subtract(pool.constant(3), pool.multiply(pool.constant(2), z)), y),
+                        pool.constant(5), z);
   ASSERT_TRUE(solution.has_value());
   EXPECT_DOUBLE_EQ(value(pool, *solution, {0, 0.5}), (3 - 5 * 0.5) / 2);
 }
@@ -110,7 +156,8 @@ TEST(Solve, TakesALinearEquationWithTheUnknownInSeveralPlaces) {
   ExprId z = pool.variable(0, 0);
   ExprId y = pool.variable(1, 0);
   // 2 z + y z = 7 - z
-  auto solution = solve(pool, pool.add(pool.multiply(pool.constant(2), z), pool.multiply(y, z)), pool.subtract(pool.constant(7), z), z);
+  auto solution = solve(pool, pool.add(pool.multiply(pool.constant(2), z), pool.multiply(y, z)),
+                        pool.subtract(pool.constant(7), z), z);
   ASSERT_TRUE(solution.has_value());
   EXPECT_NEAR(value(pool, *solution, {0, 4}), 1, 1e-15);
 }

@@ -38,7 +38,9 @@ static const double run_grid_slack = 1e-9;
 
 static int run_usage(const char* what) {
   fprintf(stderr, "%s: %s\n", RUN_MODEL.name, what);
-  fprintf(stderr, "usage: [--until T] [--step H] [--every T] [--solver euler|rk4|bs3|tsit5|dop853] [--tolerance E] [--set NAME=VALUE]..\n");
+  fprintf(stderr,
+          "usage: [--until T] [--step H] [--every T] [--solver euler|rk4|bs3|tsit5|dop853] [--tolerance E] [--set "
+          "NAME=VALUE]..\n");
   return 2;
 }
 
@@ -117,13 +119,17 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
 }
 
 static double* run_states(run_state* run) { return tactus_data(run->instance) + RUN_MODEL.layout.states; }
-static double run_row_time(const run_state* run, int64_t index) { return run->plan.start + (double)index * run->plan.period; }
+static double run_row_time(const run_state* run, int64_t index) {
+  return run->plan.start + (double)index * run->plan.period;
+}
 
 static void run_keep_warm(run_state* run) {
-  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++) run_warm[i] = tactus_data(run->instance)[RUN_MODEL.layout.warm + i];
+  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++)
+    run_warm[i] = tactus_data(run->instance)[RUN_MODEL.layout.warm + i];
 }
 static void run_restore_warm(run_state* run) {
-  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++) tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
+  for (uint32_t i = 0; i < RUN_MODEL.warm_count; i++)
+    tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
 }
 
 static void run_print(double value) {
@@ -160,7 +166,8 @@ static int run_derivative(run_state* run, double t, double* f) {
 
 static int run_advance_to(run_state* run, int64_t step) {
   if (run->instance->steps >= step) return TACTUS_OK;
-  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, step - run->instance->steps);
+  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step,
+                               step - run->instance->steps);
 }
 
 /* The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. */
@@ -237,7 +244,8 @@ static int run_fixed(run_state* run) {
 static int run_adaptive(run_state* run) {
   const run_plan* plan = &run->plan;
   while (run->instance->time < plan->end) {
-    int status = RUN_MODEL.adaptive_step(&RUN_MODEL, run->instance, plan->solver, plan->end, plan->step, plan->tolerance);
+    int status =
+        RUN_MODEL.adaptive_step(&RUN_MODEL, run->instance, plan->solver, plan->end, plan->step, plan->tolerance);
     if (status != TACTUS_OK) return status;
     for (double t = run_row_time(run, run->next_row); t <= run->instance->time && t < plan->end;
          t = run_row_time(run, ++run->next_row)) {
@@ -264,14 +272,15 @@ static int run_last_row(run_state* run) {
 }
 
 static void run_explain(const run_state* run, int status) {
-  static const char* const words[] = {"", "a value is no longer finite", "no solution was found", "a system is singular",
-                                      "the step became too small"};
+  static const char* const words[] = {"", "a value is no longer finite", "no solution was found",
+                                      "a system is singular", "the step became too small"};
   fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time, words[status]);
   if (run->instance->failed_block >= 0) {
     const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];
     fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);
   }
-  if (run->instance->failed_index >= 0) fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
+  if (run->instance->failed_index >= 0)
+    fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
 }
 
 static int run_read_number(const char* text, double* value) {
@@ -315,7 +324,8 @@ int main(int count, char** words) {
         const char* name = RUN_MODEL.parameters[n].name;
         if (strlen(name) != (size_t)(equals - value) || strncmp(name, value, strlen(name)) != 0) continue;
         known = 1;
-        if (!run_read_number(equals + 1, &tactus_data(run.instance)[RUN_MODEL.layout.parameters + n])) return run_usage("not a number");
+        if (!run_read_number(equals + 1, &tactus_data(run.instance)[RUN_MODEL.layout.parameters + n]))
+          return run_usage("not a number");
       }
       if (!known) return run_usage("no such parameter");
     }

@@ -53,7 +53,8 @@ inline constexpr double default_span = 10;
 inline constexpr int default_rows = 1000;
 
 // The solver that a plan will have, from what the model's `simulation` section says (0 and -1: nothing) and what is asked for.
-[[nodiscard]] tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance, const Settings& settings);
+[[nodiscard]] tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance,
+                                          const Settings& settings);
 
 // Empty, with `failure` set, when the settings make no sense: the text says which and what to do.
 [[nodiscard]] std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure);

@@ -40,7 +40,7 @@ Color curve_color(std::size_t index, std::size_t count) {
   double at = static_cast<double>(index) / static_cast<double>(count - 1) * (ramp.size() - 1);
   std::size_t low = std::min(static_cast<std::size_t>(at), ramp.size() - 2);
   double part = at - static_cast<double>(low);
-  auto mix = [&](double Color::*c) { return ramp[low].*c + part * (ramp[low + 1].*c - ramp[low].*c); };
+  auto mix = [&](double Color::* c) { return ramp[low].*c + part * (ramp[low + 1].*c - ramp[low].*c); };
   return {mix(&Color::red), mix(&Color::green), mix(&Color::blue)};
 }
 
@@ -288,8 +288,9 @@ bool can_write_figure(const std::string& path, std::string& failure) {
 }
 
 bool write_figure(const Figure& given, const std::string& path, std::string& failure) {
-  if (!can_write_figure(path, failure)) return false;
-  const Kind kind = *kind_of(path);
+  const std::optional<Kind> known = kind_of(path);
+  if (!known) return can_write_figure(path, failure);
+  const Kind kind = *known;
   Figure figure = given;
   if (figure.panels.empty()) figure.panels.emplace_back();
 

@@ -17,7 +17,7 @@ constexpr double finest_column = 0.3;
 constexpr double coarsest_column = 4;
 constexpr double curve_tolerance = 0.02;
 
-Range extent(std::span<const Panel> panels, std::span<const double> Curve::*coordinate) {
+Range extent(std::span<const Panel> panels, std::span<const double> Curve::* coordinate) {
   Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const Panel& panel : panels) {
     for (const Curve& curve : panel.curves) {

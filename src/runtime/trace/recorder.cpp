@@ -27,7 +27,8 @@ void Recorder::add(double time, std::span<const double> values) {
 void Recorder::compact() {
   auto [least, greatest] = std::minmax_element(times_.begin(), times_.end());
   double length = *greatest - *least;
-  if (bin_ == 0) bin_ = length / static_cast<double>(capacity_ / 4);
+  const std::size_t bins = capacity_ / 4;
+  if (bin_ == 0) bin_ = length / static_cast<double>(bins);
   if (!(bin_ > 0)) bin_ = std::max(std::abs(origin_) * 1e-15, 1e-300);
   merge_bins();
   while (times_.size() > capacity_ / 2) {

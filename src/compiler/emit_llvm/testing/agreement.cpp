@@ -32,11 +32,12 @@ Agreement compare_all_backends(std::span<const ir::Program> programs, std::span<
     auto differs = [&](const char* backend, const Trail& other) {
       std::string place = first_difference(quick, other);
       if (place.empty()) return false;
-      result.difference = std::string(backend) + ": " + programs[k].name + ", solver " + std::to_string(plans[k].solver) + ": " + place + "\n" + ir::dump(programs[k]);
+      result.difference = std::string(backend) + ": " + programs[k].name + ", solver " +
+                          std::to_string(plans[k].solver) + ": " + place + "\n" + ir::dump(programs[k]);
       return true;
     };
-    if (differs("C", run_table(library.model(k), plans[k])) || differs("optimised", run_table(model->optimised(), plans[k])) ||
-        (!wasm.empty() && differs("wasm", wasm[k]))) {
+    if (differs("C", run_table(library.model(k), plans[k])) ||
+        differs("optimised", run_table(model->optimised(), plans[k])) || (!wasm.empty() && differs("wasm", wasm[k]))) {
       return result;
     }
     const std::size_t record = 5 + programs[k].state_names.size() + programs[k].output_count;

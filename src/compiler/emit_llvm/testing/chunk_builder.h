@@ -27,16 +27,20 @@ class ChunkBuilder {
   void store(ir::Op op, std::uint32_t index, ir::Value a) { push({.op = op, .a = a, .index = index}); }
 
   // entries: the matrix by rows, then the right sides. work: the offset of its scratch.
-  ir::Value linear_solve(std::uint32_t size, const std::vector<ir::Value>& entries, std::uint32_t work, std::uint32_t block) {
+  ir::Value linear_solve(std::uint32_t size, const std::vector<ir::Value>& entries, std::uint32_t work,
+                         std::uint32_t block) {
     ir::Instruction i{.op = ir::Op::linear_solve, .index = work, .size = size, .block = block};
     return push_with_operands(i, entries);
   }
-  ir::Value newton_solve(std::uint32_t size, std::uint32_t residual, const std::vector<ir::Value>& captured, std::uint32_t work,
-                         std::uint32_t warm, std::uint32_t block) {
-    ir::Instruction i{.op = ir::Op::newton_solve, .index = work, .size = size, .residual = residual, .warm = warm, .block = block};
+  ir::Value newton_solve(std::uint32_t size, std::uint32_t residual, const std::vector<ir::Value>& captured,
+                         std::uint32_t work, std::uint32_t warm, std::uint32_t block) {
+    ir::Instruction i{
+        .op = ir::Op::newton_solve, .index = work, .size = size, .residual = residual, .warm = warm, .block = block};
     return push_with_operands(i, captured);
   }
-  ir::Value solution(ir::Value solve, std::uint32_t index) { return push({.op = ir::Op::solution, .a = solve, .index = index}); }
+  ir::Value solution(ir::Value solve, std::uint32_t index) {
+    return push({.op = ir::Op::solution, .a = solve, .index = index});
+  }
 
   std::size_t size() const { return chunk_.instructions.size(); }
   // The chunk so far; the builder starts a new one.

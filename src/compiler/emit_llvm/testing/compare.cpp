@@ -60,8 +60,8 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
   const tactus_model* model = first;
   const auto record = [&](int status) {
     const int recorded = model->outputs(model, instance, instance->time, data + layout.states);
-    trail.insert(trail.end(), {double(status), double(instance->failed_block), double(instance->failed_index), instance->time,
-                               double(recorded)});
+    trail.insert(trail.end(), {double(status), double(instance->failed_block), double(instance->failed_index),
+                               instance->time, double(recorded)});
     trail.insert(trail.end(), data + layout.states, data + layout.states + model->state_count);
     trail.insert(trail.end(), data + layout.outputs, data + layout.outputs + model->output_count);
   };
@@ -97,8 +97,8 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
   write(folder.file("model.wasm"), wasm.data(), wasm.size());
   std::string list;
   for (const WasmRun& r : runs) {
-    list += fmt::format("{} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end, r.plan.tolerance,
-                        r.plan.records, r.plan.steps);
+    list += fmt::format("{} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
+                        r.plan.tolerance, r.plan.records, r.plan.steps);
   }
   write(folder.file("runs"), list.data(), list.size());
   run_or_abort(fmt::format("node '{}/src/compiler/emit_llvm/testing/wasm_trail.mjs' '{}' '{}' '{}'", TACTUS_SOURCE_DIR,
@@ -132,7 +132,9 @@ std::vector<Plan> plans_of_all_solvers(double h, double t_end) {
 }
 
 Trail run_table(const tactus_model* model, const Plan& plan) { return run(model, model, plan); }
-Trail run_alternating(const tactus_model* first, const tactus_model* second, const Plan& plan) { return run(first, second, plan); }
+Trail run_alternating(const tactus_model* first, const tactus_model* second, const Plan& plan) {
+  return run(first, second, plan);
+}
 
 std::string first_difference(const Trail& a, const Trail& b) {
   for (std::size_t k = 0; k < std::min(a.size(), b.size()); ++k) {
@@ -151,10 +153,12 @@ CLibrary::CLibrary(std::span<const ir::Program> programs, const std::string& com
   write(folder.file("models.c"), text.data(), text.size());
   std::string kernel;
   for (const auto& entry : fs::directory_iterator(TACTUS_SOURCE_DIR "/src/kernel")) {
-    if (entry.path().extension() == ".c" && entry.path().stem() != "specialise") kernel += fmt::format(" '{}'", entry.path().string());
+    if (entry.path().extension() == ".c" && entry.path().stem() != "specialise")
+      kernel += fmt::format(" '{}'", entry.path().string());
   }
-  run_or_abort(fmt::format("{} -std=c11 -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -shared -fPIC '-I{}/src' '{}' {} -o '{}'",
-                           compiler, TACTUS_SOURCE_DIR, folder.file("models.c"), kernel, folder.file("models.so")));
+  run_or_abort(fmt::format(
+      "{} -std=c11 -Wall -Wextra -Wpedantic -Werror -ffp-contract=off -shared -fPIC '-I{}/src' '{}' {} -o '{}'",
+      compiler, TACTUS_SOURCE_DIR, folder.file("models.c"), kernel, folder.file("models.so")));
   handle_ = dlopen(folder.file("models.so").c_str(), RTLD_NOW | RTLD_LOCAL);
   TACTUS_CHECK(handle_ != nullptr);
   for (std::size_t k = 0; k < programs.size(); ++k) {

@@ -56,9 +56,11 @@ class ProgramMaker {
     const std::uint32_t states = dice_.chance(20) ? 17 + dice_.below(8) : 1 + dice_.below(6);
     for (std::uint32_t k = 0; k < states; ++k) p_.state_names.push_back(fmt::format("x[{}]", k + 1));
     const std::uint32_t parameters = dice_.below(4);
-    for (std::uint32_t k = 0; k < parameters; ++k) p_.parameters.push_back({fmt::format("p{}", k), "", dice_.number(), 0, 0});
+    for (std::uint32_t k = 0; k < parameters; ++k)
+      p_.parameters.push_back({fmt::format("p{}", k), "", dice_.number(), 0, 0});
     p_.input_count = dice_.below(3);
-    for (std::uint32_t k = 0; k < p_.input_count; ++k) p_.input_channels.push_back({fmt::format("u{}", k), "", k, 1, 1, 0});
+    for (std::uint32_t k = 0; k < p_.input_count; ++k)
+      p_.input_channels.push_back({fmt::format("u{}", k), "", k, 1, 1, 0});
     p_.derived_count = dice_.below(3);
     p_.step_size = 0.01;
     p_.ending_time = 5;
@@ -96,30 +98,43 @@ class ProgramMaker {
       case 0:
         if (scope_.time) numbers_.push_back(b_.source(Op::time));
         return;
-      case 1: return one(Op::input, scope_.inputs);
-      case 2: return one(Op::input_rate, scope_.inputs);
-      case 3: return one(Op::parameter, scope_.parameters);
-      case 4: return one(Op::derived, scope_.derived);
-      case 5: return one(Op::load_work, scope_.stored_work);
-      case 6: return one(Op::captured, scope_.captured);
-      case 7: numbers_.push_back(b_.constant(dice_.number())); return;
-      default: return one(Op::state, scope_.states);
+      case 1:
+        return one(Op::input, scope_.inputs);
+      case 2:
+        return one(Op::input_rate, scope_.inputs);
+      case 3:
+        return one(Op::parameter, scope_.parameters);
+      case 4:
+        return one(Op::derived, scope_.derived);
+      case 5:
+        return one(Op::load_work, scope_.stored_work);
+      case 6:
+        return one(Op::captured, scope_.captured);
+      case 7:
+        numbers_.push_back(b_.constant(dice_.number()));
+        return;
+      default:
+        return one(Op::state, scope_.states);
     }
   }
 
   // One more instruction, sometimes two.
   void grow() {
-    static constexpr std::array unary = {Op::negate, Op::square_root, Op::absolute, Op::floor, Op::ceil, Op::sin, Op::cos,
-                                         Op::tan,    Op::asin,        Op::acos,     Op::atan,  Op::exp,  Op::log};
+    static constexpr std::array unary = {Op::negate, Op::square_root, Op::absolute, Op::floor, Op::ceil,
+                                         Op::sin,    Op::cos,         Op::tan,      Op::asin,  Op::acos,
+                                         Op::atan,   Op::exp,         Op::log};
     static constexpr std::array binary = {Op::add, Op::subtract, Op::multiply, Op::divide, Op::atan2, Op::power};
     static constexpr std::array compare = {Op::less, Op::less_equal, Op::equal, Op::not_equal};
     const auto pick = [&](const auto& ops) { return ops[dice_.below(static_cast<std::uint32_t>(ops.size()))]; };
     const auto truth = [&] { return truths_[dice_.below(static_cast<std::uint32_t>(truths_.size()))]; };
     switch (dice_.below(12)) {
       case 0:
-      case 1: return source();
+      case 1:
+        return source();
       case 2:
-      case 3: numbers_.push_back(b_.unary(pick(unary), number())); return;
+      case 3:
+        numbers_.push_back(b_.unary(pick(unary), number()));
+        return;
       case 4: {
         const Value angle = number();
         numbers_.push_back(b_.unary(Op::sin, angle));
@@ -127,7 +142,9 @@ class ProgramMaker {
         numbers_.push_back(b_.unary(Op::cos, angle));
         return;
       }
-      case 5: truths_.push_back(b_.binary(pick(compare), number(), number())); return;
+      case 5:
+        truths_.push_back(b_.binary(pick(compare), number(), number()));
+        return;
       case 6:
         if (truths_.empty()) return;
         if (dice_.chance(3)) {
@@ -139,13 +156,16 @@ class ProgramMaker {
       case 7:
         if (!truths_.empty()) numbers_.push_back(b_.select(truth(), number(), number()));
         return;
-      default: numbers_.push_back(b_.binary(pick(binary), number(), number())); return;
+      default:
+        numbers_.push_back(b_.binary(pick(binary), number(), number()));
+        return;
     }
   }
 
   // A recent value made tame: |v| <= 1.6, except that NaN stays NaN; seldom left as it is.
   Value tame() {
-    const Value v = numbers_[numbers_.size() - 1 - dice_.below(static_cast<std::uint32_t>(std::min<std::size_t>(4, numbers_.size())))];
+    const Value v = numbers_[numbers_.size() - 1 -
+                             dice_.below(static_cast<std::uint32_t>(std::min<std::size_t>(4, numbers_.size())))];
     if (dice_.chance(60)) return v;
     // Not finite becomes a constant in most programs: or hardly any would run for long.
     const Value difference = b_.subtract(v, v);
@@ -178,7 +198,8 @@ class ProgramMaker {
   }
 
   std::uint32_t new_block(std::uint32_t count, std::uint32_t warm) {
-    p_.blocks.push_back({"random equations", "unknowns", static_cast<std::uint32_t>(p_.blocks.size() + 1), count, warm});
+    p_.blocks.push_back(
+        {"random equations", "unknowns", static_cast<std::uint32_t>(p_.blocks.size() + 1), count, warm});
     return static_cast<std::uint32_t>(p_.blocks.size() - 1);
   }
 
@@ -224,8 +245,8 @@ class ProgramMaker {
       }
     }
     p_.residuals.push_back(r.take());
-    const Value solve = b_.newton_solve(size, static_cast<std::uint32_t>(p_.residuals.size() - 1), values, p_.work_count, p_.warm_count,
-                                        new_block(size, p_.warm_count));
+    const Value solve = b_.newton_solve(size, static_cast<std::uint32_t>(p_.residuals.size() - 1), values,
+                                        p_.work_count, p_.warm_count, new_block(size, p_.warm_count));
     p_.work_count += captured + size * size + 3 * size;
     p_.warm_count += size;
     for (std::uint32_t k = 0; k < size; ++k) numbers_.push_back(b_.solution(solve, k));

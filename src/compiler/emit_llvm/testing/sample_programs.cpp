@@ -126,7 +126,8 @@ ir::Program newton_block() {
   const Value first = b.newton_solve(1, 0, {b.subtract(b.unary(Op::cos, b.source(Op::time)), x)}, 0, 0, 0);
   const Value second = b.newton_solve(2, 1, {b.add(y, b.constant(4)), b.constant(1)}, 5, 1, 1);
   b.store(Op::store_derivative, 0, b.solution(first, 0));
-  b.store(Op::store_derivative, 1, b.subtract(b.solution(second, 1), b.multiply(b.constant(0.3), b.solution(second, 0))));
+  b.store(Op::store_derivative, 1,
+          b.subtract(b.solution(second, 1), b.multiply(b.constant(0.3), b.solution(second, 0))));
   p.derivative.chunks.push_back(b.take());
   finish(p, {0.2, 0.1});
   ChunkBuilder guesses;
@@ -189,8 +190,10 @@ ir::Program logic() {
   const Value zeros_equal = b.binary(Op::equal, b.unary(Op::negate, zero), zero);
   const Value odd = b.binary(Op::not_equal, b.unary(Op::floor, t), b.unary(Op::ceil, t));
   const Value any = b.binary(Op::logical_or, b.binary(Op::logical_or, nan_less, nan_less_equal), nan_equal);
-  const Value all = b.binary(Op::logical_and, b.binary(Op::logical_and, nan_not_equal, zeros_equal), b.unary(Op::logical_not, any));
-  const Value a = b.select(b.binary(Op::logical_and, less, b.unary(Op::logical_not, beyond)), y, b.unary(Op::negate, x));
+  const Value all =
+      b.binary(Op::logical_and, b.binary(Op::logical_and, nan_not_equal, zeros_equal), b.unary(Op::logical_not, any));
+  const Value a =
+      b.select(b.binary(Op::logical_and, less, b.unary(Op::logical_not, beyond)), y, b.unary(Op::negate, x));
   const Value c = b.select(b.binary(Op::logical_or, odd, beyond), b.constant(0.5), b.constant(-0.25));
   b.store(Op::store_derivative, 0, b.add(a, b.select(all, c, b.constant(1000))));
   b.store(Op::store_derivative, 1, b.subtract(b.select(any, nan, c), b.multiply(y, b.select(less, x, t))));
@@ -249,7 +252,8 @@ ir::Program all_elementary() {
 ir::Program driven() {
   ir::Program p = start("driven \"?\?=\" \\ caf\xc3\xa9", {"x[1]", "x[2]"});
   p.parameters.push_back({"k", "N/m", 4, 0, 50});
-  p.parameters.push_back({"tiny", "", 5e-324, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()});
+  p.parameters.push_back(
+      {"tiny", "", 5e-324, -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()});
   p.input_count = 2;
   p.input_channels.push_back({"hand", "m", 0, 2, 1, 0});
   p.ports.push_back({"hand", 0, true});
@@ -268,7 +272,8 @@ ir::Program driven() {
   p.channels.push_back({"m", "", 4, 2, 2, 0});
   p.channels.push_back({"x'", "", 8, 1, 1, TACTUS_CHANNEL_DERIVATIVE});
   p.output_count = 9;
-  for (std::uint32_t at = 2; at < 9; ++at) b.store(Op::store_output, at, b.multiply(b.constant(at), b.source(Op::time)));
+  for (std::uint32_t at = 2; at < 9; ++at)
+    b.store(Op::store_output, at, b.multiply(b.constant(at), b.source(Op::time)));
   p.outputs.chunks.push_back(b.take());
   p.blocks.push_back({std::string(5000, 'e'), "long text", 1, 1, 0xffffffffu});
   return p;
@@ -276,8 +281,8 @@ ir::Program driven() {
 
 std::vector<ir::Program> all_samples() {
   std::vector<ir::Program> samples;
-  for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block, many_chunks, logic,
-                     all_elementary, driven}) {
+  for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block,
+                     many_chunks, logic, all_elementary, driven}) {
     samples.push_back(make());
   }
   return samples;

@@ -15,8 +15,8 @@ extern const tactus_model tk_the_model __attribute__((weak));
 Model EXPORT(model)(void);
 Model model(void) { return &tk_the_model; }
 
-#define DECLARE(type, name, ...)          \
-  type EXPORT(name)(__VA_ARGS__);         \
+#define DECLARE(type, name, ...)  \
+  type EXPORT(name)(__VA_ARGS__); \
   type name(__VA_ARGS__)
 
 /* The life of an instance. */
@@ -81,7 +81,9 @@ DECLARE(int, solver, Model m) { return m->solver; }
 DECLARE(int, channel_count, Model m) { return (int)m->channel_count; }
 DECLARE(int, input_channel_count, Model m) { return (int)m->input_channel_count; }
 /* Channel k of the recorded names, or of the inputs when is_input. */
-static const tactus_channel* channel(Model m, int k, int is_input) { return (is_input ? m->input_channels : m->channels) + k; }
+static const tactus_channel* channel(Model m, int k, int is_input) {
+  return (is_input ? m->input_channels : m->channels) + k;
+}
 DECLARE(const char*, channel_name, Model m, int k, int is_input) { return channel(m, k, is_input)->name; }
 DECLARE(const char*, channel_unit, Model m, int k, int is_input) { return channel(m, k, is_input)->unit; }
 DECLARE(int, channel_at, Model m, int k, int is_input) { return (int)channel(m, k, is_input)->at; }
