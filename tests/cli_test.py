@@ -230,11 +230,40 @@ class Run(CommandLineTest):
         self.assertTrue((self.folder / "run.png").read_bytes().startswith(b"\x89PNG"))
         self.usage("run", self.write("m.tact", OSCILLATOR), "--plot", "run.bmp", says=["bmp"])
 
+    def test_inputs_are_not_written_over(self):
+        model = self.write("m.tact", HAND)
+        self.write("hand.csv", "t,u[1],u[2]\n0,1,2\n2,1,2\n")
+        os.symlink("hand.csv", self.folder / "link.csv")
+        os.link(model, self.folder / "same.svg")
+        device = ["--device", "hand=file:hand.csv"]
+        for words in [["--out", "m.tact"], ["--out", "./hand.csv"], ["--out", "link.csv"], ["--plot", "same.svg"]]:
+            self.usage("run", model, *device, *words, says=["written over", words[1]])
+        self.assertEqual(pathlib.Path(model).read_text(), HAND)
+        self.assertEqual(len(self.rows("hand.csv")[1]), 2)
+        self.tactus("run", model, *device, "--out", "other.csv")
+
+    def test_record_periods_and_tolerances_that_make_no_sense(self):
+        model = self.write("m.tact", DECAY)
+        for solver in ["rk4", "tsit5"]:
+            words = ["run", model, "--solver", solver, "--out", "run.csv", "--every"]
+            self.usage(*words, "1e-300", says=["1e-300", "rounding"])
+            self.usage(*words, "1e-10", says=["2e+10 rows"])
+        self.usage("run", model, "--solver", "tsit5", "--tolerance", "1e-15", says=["1e-15", "16 digits"])
+        self.assertFalse((self.folder / "run.csv").exists())
+
+    def test_a_step_longer_than_the_run(self):
+        done = self.tactus("run", self.write("m.tact", DECAY), "--step", "5", "--out", "run.csv")
+        self.assertIn("1 step of rk4, h = 2;", done.stdout)
+
+    def test_shows_something(self):
+        model = self.write("m.tact", DECAY)
+        self.usage("run", model, "--show", "", says=["--show names nothing"])
+        self.usage("run", model, "--show", "x,t", says=["always the first column"])
+
     def test_unwritable_output(self):
         model = self.write("m.tact", DECAY)
         self.usage("run", model, "--out", "missing/run.csv", says=["missing/run.csv"])
-        done = self.tactus("run", model, "--plot", "missing/run.svg", exit_code=4)
-        self.assertIn("missing/run.svg", done.stderr)
+        self.usage("run", model, "--plot", "missing/run.svg", "--until", "1e9", says=["`missing` does not exist"])  # no run
         if pathlib.Path("/dev/full").exists():
             done = self.tactus("run", model, "--out", "/dev/full", "--every", "0.001", exit_code=2)
             self.assertIn("/dev/full", done.stderr)
@@ -313,11 +342,15 @@ class OtherCommands(CommandLineTest):
         model = self.write("m.tact", DECAY)
         self.usage(says=["command is missing"])
         self.usage("rum", model, says=["rum", "did you mean `tactus run`"])
-        self.usage("run", says=["files"])
+        self.usage("run", says=["no model is named", "`tactus run --help`"])
+        self.usage("run", model, "--step", "abc", says=["`abc` is not a number", "--step"])
+        self.usage("run", model, "--step", "1", "--step", "2", says=["--step is given more than once"])
         self.usage("run", model, "--untill", "3", says=["--untill", "did you mean --until"])
-        self.usage("run", model, "--until", says=["--until"])
+        self.usage("run", model, "--until", says=["--until needs a value"])
         self.usage("check", model, "--solver", "rk4", says=["--solver"])
-        self.usage("export", "c", model, says=["--out"])
+        self.usage("export", "c", model, says=["--out", "`tactus export c --help`"])
+        self.usage("export", "py", model, says=["`py`", "only `c` is known"])
+        self.usage("export", says=["only `c` is known"])
 
     def test_a_file_that_is_not_there(self):
         done = self.tactus("run", "missing.tact", exit_code=2)
@@ -380,6 +413,13 @@ class OtherCommands(CommandLineTest):
             self.tactus("run", model, "--out", "run.csv")
             numbers = [[float(cell) for cell in line.split(",")] for line in exported.splitlines()[1:]]
             self.assertEqual(numbers, self.rows("run.csv")[1])
+
+    def test_exported_names_do_not_clash(self):
+        for name, exported in [("tactus", "model_tactus"), ("TK_x", "model_TK_x"), ("run", "model_run"), ("\u03c9", "model")]:
+            self.tactus("export", "c", self.write(f"{name}.tact", DECAY), "-o", exported)
+            self.assertTrue((self.folder / exported / f"{exported}.c").exists(), exported)
+            if shutil.which("make") and shutil.which("cc"):
+                subprocess.run(["make", "-C", self.folder / exported], check=True, capture_output=True)
 
 
 class BadInput(CommandLineTest):
@@ -516,6 +556,36 @@ class Streams(CommandLineTest):
         process.stdout.close()  # a reader that leaves, such as head: the run ends, and nothing crashes
         self.assertEqual(process.wait(timeout=60), 4)
         process.stderr.close()
+
+    def shell(self, command):
+        return subprocess.run(["bash", "-c", command, TACTUS], cwd=self.folder, capture_output=True, text=True, timeout=60,
+                              check=False)
+
+    def test_streams_that_take_nothing(self):
+        self.write("m.tact", DECAY)
+        self.write("bad.tact", "system x = ;")
+        for lost in ["2>/dev/full", "2>&-"]:
+            self.assertEqual(self.shell(f"$0 check bad.tact {lost}").returncode, 1, lost)
+            self.assertEqual(self.shell(f"$0 run m.tact --step x {lost}").returncode, 2, lost)
+            self.assertEqual(self.shell(f"$0 run m.tact --until 1e3 {lost}").returncode, 0, lost)
+        for lost in [">/dev/full", ">&-"]:
+            for words in ["run m.tact", "run m.tact --json", "check m.tact", "explain m.tact", "--help"]:
+                done = self.shell(f"$0 {words} {lost}")
+                self.assertEqual(done.returncode, 4, words)
+                self.assertIn("cannot write to standard output", done.stderr)
+            self.assertEqual(self.shell(f"$0 check bad.tact --json {lost}").returncode, 1)
+        # Messages never land in a file that took the number of a closed stream.
+        self.assertEqual(self.shell("$0 run m.tact --out run.csv --until 1 >&- 2>&-").returncode, 4)
+        self.assertEqual(len(self.rows("run.csv")[1]), 101)
+        done = self.shell("$0 run m.tact --until 1e6 --out - --every 0.01 2>&1 | head -1; exit ${PIPESTATUS[0]}")
+        self.assertEqual((done.returncode, done.stdout), (4, "t,x,y\n"))
+
+    def test_interrupts_within_one_long_step(self):
+        process = self.start("run", self.write("m.tact", DECAY), "--solver", "euler", "--step", "1e-3", "--until", "1e-3",
+                             "--every", "1e-12", "--out", "run.csv", stdout=subprocess.DEVNULL)
+        self.wait_for_rows("run.csv", 100)
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(timeout=30), 130)
 
     def test_no_progress_bar_in_a_pipe(self):
         done = self.tactus("run", self.write("m.tact", LONG), "--until", "3e5")

@@ -78,28 +78,27 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
   pages.add("tree", "the text as it was read", [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
 
-  check::Model model = check::check(tree, names, diags);
+  std::unordered_map<base::NameId, double> overrides;
+  for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
+  check::Model model = check::check(tree, names, overrides, diags);
   pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
   if (diags.has_errors()) return std::nullopt;
 
-  std::vector<flatten::Override> named;
-  std::vector<structure::Override> unnamed;  // constants written as equations are known only after folding
-  for (const Override& override : options.overrides) {
-    auto symbol = model.find(names.find(override.name));
-    bool declared = symbol && (model.symbols[*symbol].role == check::Role::parameter ||
-                               model.symbols[*symbol].role == check::Role::constant);
-    if (declared)
-      named.push_back({names.find(override.name), override.value});
-    else
-      unnamed.push_back({override.name, override.value});
-  }
-  flat::Model flat = flatten::flatten(model, names, named, diags);
+  flat::Model flat = flatten::flatten(model, names, diags);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
   if (diags.has_errors()) return std::nullopt;
   // No vectors and no functions beyond this point.
 
-  auto sorted = structure::sort(flat, unnamed, diags);
-  if (sorted) report_unknown_overrides(unnamed, flat, diags);
+  // Constants that are written as equations, `m = 1`, show themselves only when equations are sorted.
+  std::vector<structure::Override> left;
+  for (const Override& override : options.overrides) {
+    auto symbol = model.find(names.find(override.name));
+    bool is_declared = symbol && (model.symbols[*symbol].role == check::Role::parameter ||
+                                  model.symbols[*symbol].role == check::Role::constant);
+    if (!is_declared) left.push_back({override.name, override.value});
+  }
+  auto sorted = structure::sort(flat, left, diags);
+  if (sorted) report_unknown_overrides(left, flat, diags);
   if (!sorted || diags.has_errors()) return std::nullopt;
   pages.add("blocks", "constants, states, and which equations determine what, in order",
             [&] { return structure::dump(*sorted, flat); });

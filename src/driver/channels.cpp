@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/nearest.h"
 
 namespace driver {
@@ -61,6 +63,10 @@ std::vector<std::string> split_names(std::string_view list) {
   return names;
 }
 
+bool names_nothing(std::span<const std::string> lists) {
+  return std::all_of(lists.begin(), lists.end(), [](const std::string& list) { return split_names(list).empty(); });
+}
+
 std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::span<const std::string> lists,
                                                 std::string& failure, std::string& hint) {
   std::vector<Shown> shown;
@@ -86,6 +92,11 @@ std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::
         }
       }
       if (found) continue;
+      if (wanted == "t") {
+        failure = "`t` cannot be chosen: the time is always the first column";
+        hint = "leave it out of --show";
+        return std::nullopt;
+      }
       failure = fmt::format("there is nothing called `{}` in the model", name);
       if (indexed) {
         failure = fmt::format("`{}` has no component `{}`", indexed->name, wanted);

@@ -41,5 +41,7 @@ std::vector<Column> columns_of(std::span<const Shown> shown);
 
 // "a, b" -> {"a", "b"}; commas inside brackets and empty parts do not count.
 std::vector<std::string> split_names(std::string_view list);
+// Whether no list has a name in it.
+bool names_nothing(std::span<const std::string> lists);
 
 }  // namespace driver

@@ -10,13 +10,6 @@
 #include "driver/settings.h"
 
 namespace driver {
-namespace {
-
-std::string counted(std::size_t count, const char* what) {
-  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-}  // namespace
 
 int check(const CheckOptions& options) {
   Mistake mistake;
@@ -39,10 +32,10 @@ int check(const CheckOptions& options) {
   } else if (!options.quiet) {
     print_warnings(compiled);
     std::size_t warnings = compiled.diags.diagnostics().size();
-    fmt::print("{}: {}: {}, {}, {}, {}\n", program.name,
-               warnings == 0 ? "no mistakes found" : "no errors, " + counted(warnings, "warning"),
-               counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
-               counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
+    say(stdout, "{}: {}: {}, {}, {}, {}\n", program.name,
+        warnings == 0 ? "no mistakes found" : "no errors, " + counted(warnings, "warning"),
+        counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
+        counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
   }
   return exit_done;
 }

@@ -30,7 +30,7 @@ constexpr const char* run_footer = R"(Examples:
   tactus run ball.tact --until 20 --out ball.csv --plot ball.svg
   tactus run ball.tact --set k=9 --set m=2 --show p,p'
   tactus run lorenz.tact --solver dop853 --tolerance 1e-10 --every 0.01 --out -
-  tactus run two_ball.tact --device GUI=file:hand.csv --json
+  tactus run two_ball.tact --device hand=file:hand.csv --json
 
 Solvers: euler rk4 bs3 (fixed steps), bs3 tsit5 dop853 (adaptive). Without --solver: rk4 when a step is given, else tsit5.
 `bs3` with a step and without a tolerance takes fixed steps. For an adaptive solver --step is the largest step.
@@ -74,6 +74,14 @@ bool wants_json(int argc, const char* const* argv) {
   return false;
 }
 
+// "tactus export c"
+std::string full_name(const CLI::App& command) {
+  std::string name = command.get_name();
+  for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
+    name = parent->get_name() + " " + name;
+  return name;
+}
+
 // The option's name that was probably meant, of the command that was reached.
 std::string hint_for_option(const CLI::App& command, const std::string& word) {
   std::vector<std::string> names;
@@ -82,7 +90,42 @@ std::string hint_for_option(const CLI::App& command, const std::string& word) {
   }
   std::string bare = word.substr(0, word.find('='));
   if (auto near = base::nearest(bare, names)) return fmt::format("did you mean {}?", *near);
-  return fmt::format("`{} --help` lists the options", command.get_parent() ? "tactus " + command.get_name() : "tactus");
+  return fmt::format("`{} --help` lists the options", full_name(command));
+}
+
+// What CLI11 found wrong, in our words: it tells of the mistake only by its own text.
+int tell_parse_error(bool json, const CLI::App& command, const CLI::ParseError& error) {
+  const std::string text = error.what();
+  const std::string help = fmt::format("`{} --help` shows examples", full_name(command));
+  const std::string option = text.substr(0, text.find_first_of(": "));
+  constexpr std::string_view unread = "Could not convert: ";
+  if (std::size_t equals = text.find(" = "); text.starts_with(unread) && equals != text.npos) {
+    std::string name = text.substr(unread.size(), equals - unread.size()), value = text.substr(equals + 3);
+    const CLI::Option* found = command.get_option_no_throw(name);
+    if (found && found->get_expected_max() == 0) return usage_error(json, fmt::format("{} takes no value", name), help);
+    return usage_error(json, fmt::format("`{}` is not a number, which {} needs", value, name), help);
+  }
+  if (text.find(": At Most 1 required") != text.npos)
+    return usage_error(json, fmt::format("{} is given more than once", option), "give it once");
+  if (text.ends_with(" missing")) return usage_error(json, fmt::format("{} needs a value", option), help);
+  if (text == "files is required") return usage_error(json, "no model is named", help);
+  if (text == "table is required") return usage_error(json, "no table is named: which rows are to be drawn?", help);
+  if (text == "--out is required")
+    return usage_error(json, "--out is missing: the folder that is to be written", "such as -o ball_c; " + help);
+  return usage_error(json, text, help);
+}
+
+// `tactus export` without a form that it knows.
+int tell_export_forms(bool json, int argc, const char* const* argv) {
+  int at = 1;
+  while (at < argc && std::string_view(argv[at]) != "export") ++at;
+  for (++at; at < argc; ++at) {
+    if (argv[at][0] != '-')
+      return usage_error(json, fmt::format("a model cannot be exported as `{}`: only `c` is known", argv[at]),
+                         "such as `tactus export c ball.tact -o ball_c`");
+  }
+  return usage_error(json, "it is not said as what to export: only `c` is known",
+                     "such as `tactus export c ball.tact -o ball_c`");
 }
 
 }  // namespace
@@ -178,13 +221,13 @@ Command parse_command_line(int argc, const char* const* argv) {
     std::string before;  // "tactus export" for `c`
     for (const CLI::App* parent = command.get_parent(); parent; parent = parent->get_parent())
       before = before.empty() ? parent->get_name() : parent->get_name() + " " + before;
-    fmt::print("{}", command.help(before));
+    say(stdout, "{}", command.help(before));
     return Finished{};
   } catch (const CLI::CallForAllHelp&) {
-    fmt::print("{}", app.help("", CLI::AppFormatMode::All));
+    say(stdout, "{}", app.help("", CLI::AppFormatMode::All));
     return Finished{};
   } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}\n", version.what());
+    say(stdout, "{}\n", version.what());
     return Finished{};
   } catch (const CLI::ExtrasError&) {
     // The first word nobody knows: an option, or a command.
@@ -211,11 +254,10 @@ Command parse_command_line(int argc, const char* const* argv) {
           usage_error(json, fmt::format("there is no command `{}`", word),
                       near ? fmt::format("did you mean `tactus {}`?", *near) : "`tactus --help` lists them")};
     }
-    return Finished{
-        usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", command.get_name()))};
+    if (&command == export_command) return Finished{tell_export_forms(json, argc, argv)};
+    return Finished{tell_parse_error(json, command, error)};
   } catch (const CLI::ParseError& error) {
-    return Finished{
-        usage_error(json, error.what(), fmt::format("`tactus {} --help` shows examples", reached().get_name()))};
+    return Finished{tell_parse_error(json, reached(), error)};
   }
 
   if (*run_command) return run;

@@ -75,14 +75,13 @@ int explain(const ExplainOptions& options) {
     return compiled.program ? exit_done : exit_model_errors;
   }
   if (!options.dump.empty()) {
-    fmt::print("{}{}", stages.front().text, stages.front().text.ends_with('\n') ? "" : "\n");
+    say(stdout, "{}{}", stages.front().text, stages.front().text.ends_with('\n') ? "" : "\n");
   } else {
     for (const auto& stage : stages)
-      fmt::print("== {}: {}\n{}\n", stage.name, stage.title, shortened(stage.text, stage.name));
+      say(stdout, "== {}: {}\n{}\n", stage.name, stage.title, shortened(stage.text, stage.name));
     if (compiled.program)
-      for (const auto& [name, title] : backends) fmt::print("== {}: {}: --dump={}\n", name, title, name);
+      for (const auto& [name, title] : backends) say(stdout, "== {}: {}: --dump={}\n", name, title, name);
   }
-  std::fflush(stdout);
   if (!compiled.program) return model_errors(false, compiled);
   print_warnings(compiled);
   return exit_done;

@@ -28,7 +28,7 @@ int export_c(const ExportCOptions& options) {
     print_json({{"status", "done"}, {"directory", options.directory}});
   } else if (!options.quiet) {
     print_warnings(compiled);
-    fmt::print("wrote {}; `make -C {}` builds it\n", options.directory, options.directory);
+    say(stdout, "wrote {}; `make -C {}` builds it\n", options.directory, options.directory);
   }
   return exit_done;
 }

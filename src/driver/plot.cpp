@@ -29,6 +29,8 @@ int plot(const PlotOptions& options) {
   std::vector<std::string> names = table->names;
   for (std::size_t i = names.size(); i < table->columns.size(); ++i)
     names.push_back(i == 0 ? "t" : fmt::format("column {}", i + 1));
+  if (!options.show.empty() && names_nothing(options.show))
+    return usage("--show names nothing", "such as --show p,p[1]; without --show all columns are drawn");
   std::vector<std::size_t> chosen;
   for (const std::string& list : options.show) {
     for (const std::string& name : split_names(list)) {
@@ -37,6 +39,9 @@ int plot(const PlotOptions& options) {
         if (names[i] == name || names[i].starts_with(name + "[")) chosen.push_back(i);
       }
       if (chosen.size() > before) continue;
+      if (name == names[0])
+        return usage(fmt::format("`{}` cannot be chosen: the first column is the time of all curves", name),
+                     "leave it out of --show");
       auto near = base::nearest(name, names);
       return usage(
           fmt::format("`{}` has no column `{}`", options.table, name),
@@ -53,7 +58,7 @@ int plot(const PlotOptions& options) {
   if (options.json) {
     print_json({{"status", "done"}, {"out", out}, {"rows", table->rows()}, {"curves", chosen.size()}});
   } else if (!options.quiet) {
-    fmt::print("wrote {}\n", out);
+    say(stdout, "wrote {}\n", out);
   }
   return exit_done;
 }

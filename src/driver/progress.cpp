@@ -8,6 +8,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "driver/report.h"
+
 namespace driver {
 
 constexpr double redraw_seconds = 0.1;
@@ -30,14 +32,14 @@ void Progress::update(double time) {
   int filled = static_cast<int>(done * width);
   std::string bar = width >= 5 ? "[" + std::string(filled, '#') + std::string(width - filled, '.') + "]" : "";
   std::string line = (bar + tail).substr(0, static_cast<std::size_t>(std::max(columns - 1, 0)));
-  fmt::print(stderr, "\r{}\x1b[K", line);
+  say(stderr, "\r{}\x1b[K", line);
   std::fflush(stderr);
   drawn_ = true;
 }
 
 void Progress::erase() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  say(stderr, "\r\x1b[K");
   std::fflush(stderr);
   drawn_ = false;
 }

@@ -1,13 +1,34 @@
 // What the commands say: mistakes in their use, diagnostics of a model, values. Text for people, or one JSON object.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "api/load.h"
 
 namespace driver {
+
+// All that the program prints goes through here. What cannot be written (a full disk, a closed stream) is lost without an
+// exception; exit_code_after_output tells whether that was a result. What standard output was given comes before.
+void write_text(std::FILE* to, std::string_view text);
+
+template <class... Values>
+void say(std::FILE* to, fmt::format_string<Values...> format, Values&&... values) {
+  write_text(to, fmt::format(format, std::forward<Values>(values)...));
+}
+
+// At the very end: flushes standard output. When some of it was lost, says so on stderr and turns exit_done into
+// exit_run_failed; other codes stay.
+int exit_code_after_output(int exit_code);
+
+// "1 step", "2 steps".
+std::string counted(std::size_t count, std::string_view what);
 
 // A number for JSON: what is not finite becomes "nan", "inf" or "-inf", which JSON has no number for.
 nlohmann::ordered_json json_number(double value);

@@ -5,8 +5,10 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "api/load.h"
 #include "compiler/emit_llvm/jit.h"
@@ -135,6 +137,24 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
+// The first of the files to be written that is also read: a part of the model or a device's table.
+std::optional<std::string> input_written_over(const RunOptions& options) {
+  std::vector<std::string> inputs = options.files;
+  for (const std::string& device : options.devices) {
+    if (std::size_t kind = device.find("=file:"); kind != std::string::npos) inputs.push_back(device.substr(kind + 6));
+  }
+  std::vector<std::string> outputs = options.plot;
+  if (!options.out.empty() && options.out != "-") outputs.push_back(options.out);
+  for (const std::string& output : outputs) {
+    std::error_code error;  // a file that is not there is no input
+    if (!std::filesystem::is_regular_file(output, error)) continue;
+    for (const std::string& input : inputs) {
+      if (std::filesystem::equivalent(output, input, error)) return output;
+    }
+  }
+  return std::nullopt;
+}
+
 // All that is told about a run when it is over.
 struct Report {
   const RunOptions& options;
@@ -190,32 +210,30 @@ struct Report {
     std::FILE* to = options.out == "-" ? stderr : stdout;
     if (!options.quiet) {
       std::string head = outcome.ending == sim::Ending::interrupted ? "interrupted at" : "";
-      fmt::print(to, "{}: {}t = {:.9g}\n", model.name, head.empty() ? "" : head + " ", outcome.time);
+      say(to, "{}: {}t = {:.9g}\n", model.name, head.empty() ? "" : head + " ", outcome.time);
       constexpr std::size_t most = 40;
       std::size_t width = 0;
       for (const Shown& item : shown) width = std::max(width, std::min<std::size_t>(item.name.size(), 16));
       if (!outcome.outputs.empty()) {
         for (std::size_t i = 0; i < shown.size() && i < most; ++i)
-          fmt::print(to, "  {:<{}} = {}\n", shown[i].name, width, text_value(shown[i], outcome.outputs));
-        if (shown.size() > most)
-          fmt::print(to, "  .. and {} more: --show a,b picks, --json gives all\n", shown.size() - most);
+          say(to, "  {:<{}} = {}\n", shown[i].name, width, text_value(shown[i], outcome.outputs));
+        if (shown.size() > most) say(to, "  .. and {} more: --show a,b picks, --json gives all\n", shown.size() - most);
       }
-      std::string method =
-          plan.adaptive()
-              ? fmt::format("{} steps of {} ({} rejected), tolerance {}", outcome.steps, sim::solver_name(plan.solver),
-                            outcome.rejected, plan.tolerance)
-              : fmt::format("{} steps of {}, h = {}", outcome.steps, sim::solver_name(plan.solver), plan.step);
-      fmt::print(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds),
-                 seconds_text(run_seconds));
-      for (const std::string& file : files_written) fmt::print(to, "  wrote {}\n", file);
-      std::fflush(to);
-      for (const std::string& note : notes) fmt::print(stderr, "note: {}\n", note);
+      std::string steps = counted(static_cast<std::size_t>(outcome.steps), "step");
+      double step = plan.full_steps == 0 && plan.last_step > 0 ? plan.last_step : plan.step;  // longer than the run
+      std::string method = plan.adaptive()
+                               ? fmt::format("{} of {} ({} rejected), tolerance {}", steps,
+                                             sim::solver_name(plan.solver), outcome.rejected, plan.tolerance)
+                               : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
+      say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
+      for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
+      for (const std::string& note : notes) say(stderr, "note: {}\n", note);
     }
     if (outcome.failure) {
-      fmt::print(stderr, "tactus: error: the run failed: {}\n", outcome.failure->text);
-      if (!outcome.failure->hint.empty()) fmt::print(stderr, "  hint: {}\n", outcome.failure->hint);
+      say(stderr, "tactus: error: the run failed: {}\n", outcome.failure->text);
+      if (!outcome.failure->hint.empty()) say(stderr, "  hint: {}\n", outcome.failure->hint);
     }
-    if (!not_kept.empty()) fmt::print(stderr, "tactus: error: {}\n", not_kept);
+    if (!not_kept.empty()) say(stderr, "tactus: error: {}\n", not_kept);
   }
 };
 
@@ -232,6 +250,11 @@ int run(const RunOptions& options) {
   for (const std::string& path : options.plot) {
     if (!trace::can_write_figure(path, failure)) return usage({failure, ""});
   }
+  if (auto path = input_written_over(options))
+    return usage({fmt::format("`{}` is read by this run and would be written over", *path),
+                  "give --out and --plot the names of other files"});
+  if (!options.show.empty() && names_nothing(options.show))
+    return usage({"--show names nothing", "such as --show p,p'; without --show all that moves is shown"});
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage(mistake);
   sim::Settings settings;
@@ -239,6 +262,7 @@ int run(const RunOptions& options) {
   settings.tolerance = options.tolerance;
   settings.until = options.until;
   settings.every = options.every;
+  settings.recording = !options.out.empty() || !options.plot.empty();
   if (!options.solver.empty()) {
     settings.solver = read_solver(options.solver, mistake);
     if (!settings.solver) return usage(mistake);
@@ -272,7 +296,6 @@ int run(const RunOptions& options) {
   // Where the rows go.
   Rows rows(columns_of(shown), !options.plot.empty());
   if (!options.out.empty() && !rows.open(options.out)) return usage({rows.failure(), ""});
-  bool recording = !options.out.empty() || !options.plot.empty();
 
   if (!options.quiet && !options.json) print_warnings(compiled);
 
@@ -292,7 +315,7 @@ int run(const RunOptions& options) {
       rows.flush_if_due();
       progress.update(time);
     };
-    outcome = sim::run(request, recording ? &rows : nullptr);
+    outcome = sim::run(request, settings.recording ? &rows : nullptr);
   }
   double run_seconds = seconds_since(before_run);
 
@@ -302,7 +325,7 @@ int run(const RunOptions& options) {
   if (!rows.close()) {
     not_kept = rows.failure();
   } else if (!options.out.empty() && options.out != "-") {
-    files_written.push_back(fmt::format("{} ({} rows)", options.out, rows.rows_written()));
+    files_written.push_back(fmt::format("{} ({})", options.out, counted(rows.rows_written(), "row")));
   }
   for (const std::string& path : options.plot) {
     if (rows.draw(path, failure)) {

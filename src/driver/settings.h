@@ -38,7 +38,7 @@ struct Devices {
   std::vector<sim::Feed> feeds;
 };
 
-// "GUI=file:hand.csv" for each. Notes name the inputs that nothing feeds, and how to feed them.
+// "hand=file:hand.csv" for each. Notes name the inputs that nothing feeds, and how to feed them.
 [[nodiscard]] bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
                                    std::vector<std::string>& notes, Mistake& mistake);
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -246,14 +247,20 @@ bool write_file(const std::filesystem::path& path, const std::string& text, std:
   return false;
 }
 
-// Letters, digits and underscores, not beginning with a digit.
+// Letters, digits and underscores, not beginning with a digit nor with what names of the kernel or of main begin with, in
+// any case: the header's guard is in capitals.
 std::string identifier(std::string_view text) {
   std::string result;
   for (char c : text) {
     const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
     result += plain ? c : '_';
   }
-  if (result.empty() || (result[0] >= '0' && result[0] <= '9')) result.insert(0, "model_");
+  if (result.find_first_not_of('_') == result.npos) return "model";
+  std::string lower = result;
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const bool clashes =
+      lower.starts_with("tactus") || lower.starts_with("tk_") || lower == "run" || lower.starts_with("run_");
+  if (clashes || (result[0] >= '0' && result[0] <= '9')) result.insert(0, "model_");
   return result;
 }
 

@@ -9,9 +9,11 @@
 
 namespace check {
 
-Model check(const parse::Tree& tree, base::Names& names, diag::Sink& diags) {
+Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base::NameId, double> overrides,
+            diag::Sink& diags) {
   Model model;
   model.tree = &tree;
+  model.overrides = std::move(overrides);
   if (tree.equations.empty()) {
     diags.report({}, nothing_to_simulate).hint("write `system` and below it an equation such as `x' = -x;`");
   }

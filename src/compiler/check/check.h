@@ -14,6 +14,8 @@
 namespace check {
 
 // Always returns a model; it is fit for use only if nothing was reported as an error. `tree` must outlive it.
-[[nodiscard]] Model check(const parse::Tree& tree, base::Names& names, diag::Sink& diags);
+// `overrides` are values from outside (`--set`) for constants and parameters.
+[[nodiscard]] Model check(const parse::Tree& tree, base::Names& names,
+                          std::unordered_map<base::NameId, double> overrides, diag::Sink& diags);
 
 }  // namespace check

@@ -48,6 +48,7 @@ struct Model {
   std::unordered_map<base::NameId, SymbolId> by_name;
   std::vector<Port> ports;
   Settings settings;
+  std::unordered_map<base::NameId, double> overrides;  // given from outside, instead of what the text says
 
   std::optional<SymbolId> find(base::NameId name) const {
     auto found = by_name.find(name);

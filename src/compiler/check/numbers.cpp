@@ -26,6 +26,7 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
       }
       auto found = model_.find(node.name);
       if (!found || model_.symbols[*found].role != Role::constant) return std::nullopt;
+      if (auto given = model_.overrides.find(node.name); given != model_.overrides.end()) return given->second;
       return value(tree_.constants[model_.symbols[*found].declaration].value, nullptr, depth + 1);
     }
     case NodeKind::sum:

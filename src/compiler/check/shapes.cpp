@@ -138,13 +138,16 @@ class Shapes {
         return;
       case NodeKind::product: {
         if (!likely) return;
-        // One open factor among scalars takes the shape.
+        // One open factor takes the shape, among scalars as it is, behind a matrix as what the matrix is applied to.
         NodeId open_factor;
         for (const parse::Child& child : tree_.children_of(id)) {
           Known known = shape_of(child.node, scope, 0);
           if (known.state == Known::open) {
             if (open_factor.valid()) return;
             open_factor = child.node;
+          } else if (known.is_fixed() && known.shape.is_matrix() && !open_factor.valid() &&
+                     known.shape.rows == shape.rows) {
+            shape.rows = known.shape.columns;
           } else if (!known.is_fixed() || !known.shape.is_scalar()) {
             return;
           }
@@ -163,8 +166,8 @@ class Shapes {
 
   // In a sum with one known vector, the other open operands are likely vectors too.
   void spread(NodeId id, const Scope* scope, int depth) {
-    if (depth > 500) return;
     const parse::Node& node = tree_[id];
+    if (depth > 500 || !affordable(node.span)) return;
     if (node.kind == NodeKind::sum) {
       Known sum = shape_of(id, scope, 0);
       if (sum.is_fixed() && !sum.shape.is_scalar()) push(id, sum.shape, true, scope, depth);

@@ -201,6 +201,11 @@ class ChunkPrinter {
         return store("r", i.index, i.a);
       case Op::store_jacobian:
         return store("j", i.index, i.a);
+      case Op::need_determinant:
+        line("if (v{} == 0 || v{} - v{} != 0) {{", i.a, i.a, i.a);
+        line("  instance->failed_block = {};", i.block);
+        line("  return TACTUS_SINGULAR;");
+        return line("}}");
     }
   }
 

@@ -438,6 +438,14 @@ class ModuleBuilder {
         return store(a, element(around.r, i.index));
       case Op::store_jacobian:
         return store(a, element(around.j, i.index));
+      case Op::need_determinant: {
+        llvm::Value* zero = llvm::ConstantFP::get(real_, 0);
+        llvm::Value* singular =
+            builder_.CreateOr(builder_.CreateFCmpOEQ(a, zero), builder_.CreateFCmpUNE(builder_.CreateFSub(a, a), zero));
+        llvm::Value* status =
+            builder_.CreateSelect(singular, builder_.getInt32(TACTUS_SINGULAR), builder_.getInt32(TACTUS_OK));
+        return return_if_failed(status, around.instance, i.block);
+      }
     }
   }
 

@@ -28,9 +28,8 @@ using Scope = check::Binding<Value>;
 
 class Flattener {
  public:
-  Flattener(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
-            diag::Sink& diags)
-      : model_(model), tree_(*model.tree), names_(names), overrides_(overrides), diags_(diags), algebra_(flat_.pool) {}
+  Flattener(const check::Model& model, const base::Names& names, diag::Sink& diags)
+      : model_(model), tree_(*model.tree), names_(names), diags_(diags), algebra_(flat_.pool) {}
 
   flat::Model run() {
     time_ = names_.find("t");
@@ -74,9 +73,7 @@ class Flattener {
       case Role::parameter: {
         const parse::Parameter& parameter = tree_.parameters[symbol.declaration];
         double initial = constant(parameter.value);
-        for (const Override& override : overrides_) {
-          if (override.name == symbol.name) initial = override.value;
-        }
+        if (auto given = model_.overrides.find(symbol.name); given != model_.overrides.end()) initial = given->second;
         const parse::Node& literal = tree_[parameter.value];
         flat_.parameters.push_back({name, literal.kind == NodeKind::number ? tree_.texts[literal.text] : "", initial,
                                     parameter.low.valid() ? constant(parameter.low) : 0,
@@ -96,8 +93,8 @@ class Flattener {
   Value constant_value(SymbolId id) {
     const check::Symbol& symbol = model_.symbols[id];
     if (!places_[id.value].items.empty()) return places_[id.value];
-    for (const Override& override : overrides_) {
-      if (override.name == symbol.name) return places_[id.value] = number(override.value);
+    if (auto given = model_.overrides.find(symbol.name); given != model_.overrides.end()) {
+      return places_[id.value] = number(given->second);
     }
     if (evaluating_[id.value]) {
       diags_.report(symbol.span, constant_cycle, names_.text(symbol.name));
@@ -571,7 +568,6 @@ class Flattener {
   const check::Model& model_;
   const parse::Tree& tree_;
   const base::Names& names_;
-  const std::vector<Override>& overrides_;
   diag::Sink& diags_;
   flat::Model flat_;
   LinearAlgebra algebra_;
@@ -584,9 +580,8 @@ class Flattener {
 
 }  // namespace
 
-flat::Model flatten(const check::Model& model, const base::Names& names, const std::vector<Override>& overrides,
-                    diag::Sink& diags) {
-  return Flattener(model, names, overrides, diags).run();
+flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags) {
+  return Flattener(model, names, diags).run();
 }
 
 }  // namespace flatten

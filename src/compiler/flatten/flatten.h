@@ -8,8 +8,6 @@
 //   p in box(c, s)                        ->   c[1] <= p[1] && p[1] <= c[1] + s[1] && ..
 #pragma once
 
-#include <vector>
-
 #include "base/names.h"
 #include "compiler/check/model.h"
 #include "compiler/flat/model.h"
@@ -17,14 +15,6 @@
 
 namespace flatten {
 
-// A value for a constant or parameter that replaces the text's.
-struct Override {
-  base::NameId name;
-  double value = 0;
-};
-
-// `overrides` of names that are neither parameters nor constants are left for structure, which knows what `m = 1` means.
-[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names,
-                                  const std::vector<Override>& overrides, diag::Sink& diags);
+[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags);
 
 }  // namespace flatten

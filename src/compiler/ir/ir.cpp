@@ -121,6 +121,8 @@ const char* name(Op op) {
       return "store_residual";
     case Op::store_jacobian:
       return "store_jacobian";
+    case Op::need_determinant:
+      return "need_determinant";
   }
   TACTUS_CHECK(false);
 }

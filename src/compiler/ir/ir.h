@@ -73,6 +73,7 @@ enum class Op : std::uint8_t {
   store_warm,        // warm[index] (in initialize: first guesses)
   store_residual,    // r[index]
   store_jacobian,    // j[index]
+  need_determinant,  // a: unless it is finite and not 0, the block is singular and the function fails
 };
 
 struct Instruction {

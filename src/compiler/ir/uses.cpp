@@ -60,7 +60,8 @@ std::size_t instruction_count(const Program& program) {
 }
 
 bool can_fail(const Chunk& chunk) {
-  return std::ranges::any_of(chunk.instructions, [](const Instruction& i) { return is_solve(i.op); });
+  return std::ranges::any_of(chunk.instructions,
+                             [](const Instruction& i) { return is_solve(i.op) || i.op == Op::need_determinant; });
 }
 
 }  // namespace ir

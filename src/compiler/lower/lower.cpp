@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -37,6 +38,7 @@ class Lowering {
     Regroup regroup(pool_, [this](ExprId e) { return is_static(e); });
     for (Solution& solution : motion_.solutions) {
       for (ExprId& e : solution.values) e = regroup(e);
+      if (solution.determinant.valid()) solution.determinant = regroup(solution.determinant);
     }
     prepare_ = std::make_unique<FunctionBuilder>(
         pool_, program_.work_count,
@@ -46,7 +48,14 @@ class Lowering {
         },
         [](ExprId) { return std::nullopt; });
     for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
-      if (static_block_[b]) solve(*prepare_, motion_, b);
+      if (!static_block_[b]) continue;
+      const Solution& solution = motion_.solutions[b];
+      if (solution.kind == Solution::newton) {
+        store_guesses(*prepare_, solution.unknowns, warm_of(solution), [this](ExprId guess) {
+          return symbolic::leaves(pool_, guess, Op::variable).empty() && is_static(guess);
+        });
+      }
+      solve(*prepare_, motion_, b);
     }
     build_derivative();
     build_outputs();
@@ -156,13 +165,18 @@ class Lowering {
     return look(root) == yes;
   }
 
+  bool is_solved_in_prepare(ExprId leaf) const {
+    auto found = motion_.block_of.find(leaf);
+    return found != motion_.block_of.end() && static_block_[found->second];
+  }
+
   // The place of a static part in the derived section; computed in `prepare` at its first use.
   std::optional<std::uint32_t> hoist(ExprId e) {
     const expr::Node& node = pool_[e];
     if (expr::is_leaf(node.op) && node.op != Op::variable) return std::nullopt;
     if (pool_.is_truth(e)) return std::nullopt;
     if (auto found = derived_.find(e); found != derived_.end()) return found->second;
-    if (node.op == Op::variable && !static_.contains(e)) return std::nullopt;
+    if (node.op == Op::variable && !is_solved_in_prepare(e)) return std::nullopt;
     if (!is_static(e)) return std::nullopt;
     std::uint32_t slot = program_.derived_count++;
     derived_.emplace(e, slot);
@@ -234,6 +248,12 @@ class Lowering {
     const Solution& solution = solved.solutions[b];
     const auto n = static_cast<std::uint32_t>(solution.unknowns.size());
     if (solution.kind == Solution::direct) {
+      if (solution.determinant.valid() && !is_safe_divisor(solution.determinant)) {
+        ir::Instruction need{ir::Op::need_determinant};
+        need.a = builder.value(solution.determinant);
+        need.block = program_block(solved, b);
+        builder.emit(need);
+      }
       // All values first: no unknown of the block stands in them.
       std::vector<ir::Value> values;
       for (ExprId e : solution.values) values.push_back(builder.value(e));
@@ -265,6 +285,22 @@ class Lowering {
       part.a = solved_value;
       part.index = i;
       builder.define(solution.unknowns[i], builder.emit(part));
+    }
+  }
+
+  bool is_safe_divisor(ExprId e) const {
+    return pool_.is_constant(e) && std::isfinite(pool_[e].number) && pool_[e].number != 0;
+  }
+
+  // First guesses of a Newton block: what the person gave, as far as `usable` lets it; else 1, not 0, for most functions that
+  // need Newton are singular or flat at 0.
+  template <class Usable>
+  void store_guesses(FunctionBuilder& builder, const std::vector<ExprId>& unknowns, std::uint32_t warm, Usable usable) {
+    for (std::size_t i = 0; i < unknowns.size(); ++i) {
+      auto guess = sorted_.guesses.find(unknowns[i]);
+      bool given = guess != sorted_.guesses.end() && usable(guess->second);
+      builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i),
+                    builder.value(given ? guess->second : pool_.constant(1)));
     }
   }
 
@@ -376,7 +412,12 @@ class Lowering {
 
   void build_derivative() {
     FunctionBuilder builder = motion_builder();
-    std::vector<bool> mark = needed(motion_, sorted_.state_rates);
+    // Every Newton block, also one that no state needs: which of its solutions is meant, continuity along the motion says.
+    std::vector<ExprId> wanted = sorted_.state_rates;
+    for (const Solution& solution : motion_.solutions) {
+      if (solution.kind == Solution::newton) wanted.push_back(solution.unknowns.front());
+    }
+    std::vector<bool> mark = needed(motion_, wanted);
     for (std::size_t b = 0; b < mark.size(); ++b) {
       if (mark[b] && !static_block_[b]) solve(builder, motion_, b);
     }
@@ -451,20 +492,14 @@ class Lowering {
       if (mark[b] && start_.solutions[b].kind == Solution::newton) warm_of(start_.solutions[b]);
     }
     for (const auto& [unknowns, warm] : warm_) {
-      for (std::size_t i = 0; i < unknowns.size(); ++i) {
-        auto guess = sorted_.guesses.find(unknowns[i]);
-        bool usable = guess != sorted_.guesses.end() && is_static(guess->second);
-        // 1, not 0: most functions that need Newton are singular or flat at 0.
-        builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i),
-                      builder.value(usable ? guess->second : pool_.constant(1)));
-      }
+      if (is_solved_in_prepare(unknowns.front())) continue;  // `prepare` has solved it
+      store_guesses(builder, unknowns, warm, [this](ExprId guess) { return is_static(guess); });
     }
     for (std::size_t b = 0; b < mark.size(); ++b) {
       if (!mark[b]) continue;
       // Static blocks of the motion are in the derived section already.
       const auto& unknowns = start_.solutions[b].unknowns;
-      if (std::all_of(unknowns.begin(), unknowns.end(),
-                      [&](ExprId leaf) { return static_.contains(leaf) && motion_.block_of.contains(leaf); }))
+      if (std::all_of(unknowns.begin(), unknowns.end(), [&](ExprId leaf) { return is_solved_in_prepare(leaf); }))
         continue;
       solve(builder, start_, b);
     }

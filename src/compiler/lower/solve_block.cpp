@@ -7,14 +7,23 @@
 namespace lower {
 namespace {
 
-// Cramer's rule for 2 and 3 unknowns.
-std::vector<ExprId> cramer(expr::Pool& pool, const std::vector<ExprId>& a, const std::vector<ExprId>& b) {
+// Cramer's rule for up to 3 unknowns; sets the solution's values and determinant.
+void cramer(expr::Pool& pool, Solution& solution) {
+  const std::vector<ExprId>& a = solution.matrix;
+  const std::vector<ExprId>& b = solution.right;
+  if (b.size() == 1) {
+    solution.determinant = a[0];
+    solution.values = {pool.divide(b[0], a[0])};
+    return;
+  }
   auto det2 = [&](ExprId p, ExprId q, ExprId r, ExprId s) {
     return pool.subtract(pool.multiply(p, s), pool.multiply(q, r));
   };
   if (b.size() == 2) {
     ExprId det = det2(a[0], a[1], a[2], a[3]);
-    return {pool.divide(det2(b[0], a[1], b[1], a[3]), det), pool.divide(det2(a[0], b[0], a[2], b[1]), det)};
+    solution.determinant = det;
+    solution.values = {pool.divide(det2(b[0], a[1], b[1], a[3]), det), pool.divide(det2(a[0], b[0], a[2], b[1]), det)};
+    return;
   }
   auto det3 = [&](const std::vector<ExprId>& m) {
     ExprId first = pool.multiply(m[0], det2(m[4], m[5], m[7], m[8]));
@@ -23,13 +32,12 @@ std::vector<ExprId> cramer(expr::Pool& pool, const std::vector<ExprId>& a, const
     return pool.add(pool.subtract(first, second), third);
   };
   ExprId det = det3(a);
-  std::vector<ExprId> result;
+  solution.determinant = det;
   for (std::size_t column = 0; column < 3; ++column) {
     std::vector<ExprId> replaced = a;
     for (std::size_t row = 0; row < 3; ++row) replaced[row * 3 + column] = b[row];
-    result.push_back(pool.divide(det3(replaced), det));
+    solution.values.push_back(pool.divide(det3(replaced), det));
   }
-  return result;
 }
 
 }  // namespace
@@ -72,12 +80,8 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
   // A z = b with b = -residual(0).
   symbolic::Substitution at_zero(pool, [&](ExprId leaf) { return is_unknown(leaf) ? pool.constant(0) : ExprId(); });
   for (ExprId residual : residuals) solution.right.push_back(pool.negate(at_zero(residual)));
-  if (n <= 3 && n > 1) {
-    solution.values = cramer(pool, solution.matrix, solution.right);
-    return solution;
-  }
-  if (n == 1) {
-    solution.values = {pool.divide(solution.right[0], solution.matrix[0])};
+  if (n <= 3) {
+    cramer(pool, solution);
     return solution;
   }
   solution.kind = Solution::linear;

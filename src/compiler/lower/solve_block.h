@@ -14,6 +14,7 @@ struct Solution {
   enum Kind { direct, linear, newton } kind = direct;
   std::vector<ExprId> unknowns;  // leaves
   std::vector<ExprId> values;    // direct: one each
+  ExprId determinant{};          // direct, by Cramer's rule: what must not vanish; else not valid
   std::vector<ExprId> matrix;    // linear: row-major; newton: the Jacobian
   std::vector<ExprId> right;     // linear: right sides; newton: the residuals
 };

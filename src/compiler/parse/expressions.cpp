@@ -391,10 +391,12 @@ NodeId Parser::read_group() {
   return children.empty() ? first : add({.kind = NodeKind::tuple, .span = span_from(open)}, children);
 }
 
-// "if" "(" expr "," expr "," expr ")" when the group holds exactly three, else "if" expr "then" expr "else" expr
+// "if" "(" expr "," expr "," expr ")" when the group holds exactly three, else "if" expr "then" expr "else" expr.
+// A group of three before `in` or `then` is a vector: `if (1, 1, 1) in box(a, b) then 1 else 0`.
 NodeId Parser::read_conditional() {
   const std::size_t first = at_++;
-  const bool call = at(TokenKind::left_paren) && holds_three_[at_];
+  const Word after = at(TokenKind::left_paren) && closing_[at_] != 0 ? word_at(closing_[at_] + 1) : Word::none;
+  const bool call = at(TokenKind::left_paren) && holds_three_[at_] && after != Word::in && after != Word::then;
   NodeId parts[3];
   if (call) ++at_;
   for (int i = 0; i < 3; ++i) {

@@ -58,32 +58,33 @@ class Analysis {
 
   void fold_constants() {
     struct Candidate {
+      std::size_t equation = 0;
       std::uint32_t variable = 0;
       ExprId value{};
       std::size_t open = 0;  // variables in the value that are not known to be constant
     };
     const std::size_t count = equations_.size();
-    std::vector<Candidate> candidates(count);  // by equation; only some are
-    std::vector<bool> has_candidate(model_.variables.size());
+    std::vector<Candidate> candidates;  // v = e, read from the left and from the right
     std::unordered_map<std::uint32_t, std::vector<std::size_t>> readers;
     std::deque<std::size_t> ready;
     for (std::size_t i = 0; i < count; ++i) {
-      const Equation& equation = equations_[i];
-      ExprId bare = is_bare(equation.left) ? equation.left : is_bare(equation.right) ? equation.right : ExprId();
-      if (!bare.valid() || has_candidate[pool_[bare].index]) continue;
-      ExprId value = bare == equation.left ? equation.right : equation.left;
-      auto read = symbolic::leaves(pool_, value, Op::variable);
-      candidates[i] = {pool_[bare].index, value, read.size()};
-      has_candidate[pool_[bare].index] = true;
-      for (ExprId leaf : read) readers[pool_[leaf].index].push_back(i);
-      if (read.empty()) ready.push_back(i);
+      for (bool from_left : {true, false}) {
+        ExprId bare = from_left ? equations_[i].left : equations_[i].right;
+        ExprId value = from_left ? equations_[i].right : equations_[i].left;
+        if (!is_bare(bare)) continue;
+        auto read = symbolic::leaves(pool_, value, Op::variable);
+        for (ExprId leaf : read) readers[pool_[leaf].index].push_back(candidates.size());
+        if (read.empty()) ready.push_back(candidates.size());
+        candidates.push_back({i, pool_[bare].index, value, read.size()});
+      }
     }
     std::vector<bool> used(count);
     symbolic::Substitution known(pool_, [&](ExprId leaf) { return constant_of(leaf); });
     while (!ready.empty()) {
-      std::size_t i = ready.front();
+      const Candidate candidate = candidates[ready.front()];
       ready.pop_front();
-      const Candidate candidate = candidates[i];
+      const std::size_t i = candidate.equation;
+      if (used[i] || sorted_.constants.contains(candidate.variable)) continue;
       ExprId value = known(candidate.value);
       if (!pool_.is_constant(value)) continue;
       double number = pool_[value].number;
@@ -144,15 +145,33 @@ class Analysis {
     for (const Equation& equation : equations_) {
       raise_orders(equation.left);
       raise_orders(equation.right);
-      for (bool from_left : {true, false}) {
-        ExprId name = from_left ? equation.left : equation.right;
-        ExprId value = from_left ? equation.right : equation.left;
+    }
+    own_order_ = highest_;
+    // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x.
+    for (int pass = 0; pass < 3; ++pass) {
+      for (const Equation& equation : equations_) {
+        ExprId name = pass == 0 ? equation.left : equation.right;
+        ExprId value = pass == 0 ? equation.right : equation.left;
+        if (pass == 1 && pool_[value].op == Op::variable) continue;
         if (!is_bare(name) || definition_[pool_[name].index].valid() || mentions(value, pool_[name].index)) continue;
         definition_[pool_[name].index] = value;
         definition_span_[pool_[name].index] = equation.span;
-        break;
       }
     }
+  }
+
+  // The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the higher.
+  std::optional<ExprId> highest_derivative(std::uint32_t v) {
+    ExprId leaf = pool_.variable(v, own_order_[v]);
+    for (std::size_t i = 0; i < equations_.size(); ++i) {
+      const Equation equation = equations_[i];
+      if (!symbolic::contains(pool_, equation.left, leaf) && !symbolic::contains(pool_, equation.right, leaf)) continue;
+      auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
+      if (!value) continue;
+      definition_span_[v] = equation.span;
+      return value;
+    }
+    return std::nullopt;
   }
 
   bool mentions(ExprId e, std::uint32_t variable) const {
@@ -200,6 +219,7 @@ class Analysis {
   void differentiate_definitions() {
     const std::size_t count = model_.variables.size();
     is_defined_.assign(count, false);
+    extended_.assign(count, false);
     std::vector<std::uint32_t> done(count, 0);  // derivatives added so far
     std::vector<ExprId> latest = definition_;   // the last of them
     std::deque<std::uint32_t> open;
@@ -209,8 +229,20 @@ class Analysis {
     while (!open.empty()) {
       std::uint32_t v = open.front();
       open.pop_front();
-      if (!definition_[v].valid() || (has_start_[v] && !is_given(v))) continue;
-      is_defined_[v] = true;
+      const bool is_defined = definition_[v].valid() && (!has_start_[v] || is_given(v));
+      if (is_defined) {
+        is_defined_[v] = true;
+      } else {
+        // A state. More than its own order is asked for only by derivatives of what is made of it.
+        if (highest_[v] <= own_order_[v]) continue;
+        if (!extended_[v]) {
+          auto value = highest_derivative(v);
+          if (!value) continue;
+          latest[v] = *value;
+          done[v] = own_order_[v];
+          extended_[v] = true;
+        }
+      }
       while (done[v] < highest_[v]) {
         auto next = symbolic::differentiate_in_time(pool_, latest[v]);
         if (!next) {
@@ -248,11 +280,13 @@ class Analysis {
         for (std::uint32_t k = 0; k <= highest_[v]; ++k) sorted_.motion.unknowns.push_back(pool_.variable(v, k));
         continue;
       }
-      for (std::uint32_t k = 0; k < highest_[v]; ++k) {
+      // What highest_derivative could differentiate is an unknown beyond the variable's own order.
+      const std::uint32_t order = extended_[v] ? own_order_[v] : highest_[v];
+      for (std::uint32_t k = 0; k < order; ++k) {
         sorted_.states.push_back(pool_.variable(v, k));
         sorted_.state_rates.push_back(pool_.variable(v, k + 1));
       }
-      sorted_.motion.unknowns.push_back(pool_.variable(v, highest_[v]));
+      for (std::uint32_t k = order; k <= highest_[v]; ++k) sorted_.motion.unknowns.push_back(pool_.variable(v, k));
     }
   }
 
@@ -520,8 +554,10 @@ class Analysis {
   std::vector<Equation> equations_;
   std::vector<std::pair<ExprId, ExprId>> written_;  // the sides as they were before constants were replaced
   std::vector<flat::Condition> conditions_;
-  std::vector<std::uint32_t> highest_;  // by variable: the highest derivative
-  std::vector<ExprId> definition_;      // by variable: e of the first equation v = e
+  std::vector<std::uint32_t> highest_;    // by variable: the highest derivative
+  std::vector<std::uint32_t> own_order_;  // by variable: the same, in the equations as written
+  std::vector<bool> extended_;            // a state whose highest derivative is differentiated further
+  std::vector<ExprId> definition_;        // by variable: e of the first equation v = e
   std::vector<base::Span> definition_span_;
   std::vector<bool> has_start_;
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition

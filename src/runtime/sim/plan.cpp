@@ -93,9 +93,22 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
 
+  // Whether going on by `length` leaves the time where it is, at either end.
+  auto lost = [&](double length) {
+    return plan.start + length == plan.start || (span > 0 && plan.end - length == plan.end);
+  };
+  auto lost_step = [&] {
+    return fmt::format("a step of {} is lost in rounding between t = {} and t = {}", plan.step, plan.start, plan.end);
+  };
   if (plan.adaptive()) {
     plan.tolerance = tolerance.value_or(default_tolerance);
-    plan.step = step.value_or(span > 0 ? span : 1);
+    if (plan.tolerance < least_tolerance)
+      return fail(fmt::format("a tolerance of {} cannot be met: numbers hold 16 digits; {} is the least",
+                              plan.tolerance, least_tolerance));
+    // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous.
+    const double longest = model.warm_count > 0 ? span / default_rows : span;
+    plan.step = step.value_or(span > 0 ? longest : 1);
+    if (step && lost(plan.step)) return fail(lost_step());
   } else {
     if (!step)
       return fail(
@@ -106,9 +119,7 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
       plan.notes.push_back(fmt::format("`{}` takes fixed steps: the tolerance is not used; --solver tsit5 uses it",
                                        solver_name(plan.solver)));
     double ratio = span / plan.step;
-    if (ratio > 9e15 || plan.start + plan.step == plan.start || (span > 0 && plan.end - plan.step == plan.end))
-      return fail(
-          fmt::format("a step of {} is lost in rounding between t = {} and t = {}", plan.step, plan.start, plan.end));
+    if (ratio > 9e15 || lost(plan.step)) return fail(lost_step());
     if (auto steps = whole(ratio)) {
       plan.full_steps = *steps;
     } else {
@@ -122,9 +133,18 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   if (settings.every || every != 0) {
     if (!positive(every)) return fail(fmt::format("a record period of {} makes no rows: it must be positive", every));
     plan.period = every;
+    if (settings.recording || settings.every) {
+      if (lost(every))
+        return fail(fmt::format("a record period of {} is lost in rounding between t = {} and t = {}", every,
+                                plan.start, plan.end));
+      if (span / every > most_rows * (1 + grid_slack))
+        return fail(fmt::format("a record period of {} makes {:.3g} rows, more than {:g}: take a longer one", every,
+                                span / every, most_rows));
+    }
     if (!plan.adaptive()) plan.period_steps = whole(every / plan.step).value_or(0);
   } else if (plan.adaptive()) {
     plan.period = span > 0 ? span / default_rows : 1;
+    if (span > 0 && lost(plan.period)) plan.period = span;
   } else {
     plan.period_steps = static_cast<std::int64_t>(std::ceil(span / plan.step / default_rows * (1 - grid_slack)));
     if (plan.period_steps < 1) plan.period_steps = 1;

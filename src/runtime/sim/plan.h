@@ -26,6 +26,7 @@ struct Settings {
   std::optional<double> tolerance = {};
   std::optional<double> until = {};
   std::optional<double> every = {};  // record period
+  bool recording = true;             // false: no rows are kept, so the model's record period may be anything
 };
 
 struct Plan {
@@ -48,6 +49,8 @@ struct Plan {
   bool adaptive() const { return solver >= TACTUS_BS3; }
 };
 
+inline constexpr double least_tolerance = 1e-14;
+inline constexpr double most_rows = 1e9;
 inline constexpr double default_tolerance = 1e-6;
 inline constexpr double default_span = 10;
 inline constexpr int default_rows = 1000;

@@ -234,6 +234,7 @@ bool Run::fixed_step_with_rows(double h) {
   if (!rows) return true;
   if (int status = derivative(instance_->time, f1_)) return fail(status);
   for (double t = row_time(next_row_); inside(t); t = row_time(++next_row_)) {
+    if (!go_on()) return false;
     double s = (t - from) / h;
     for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
     if (!record(t, x_.data())) return false;
@@ -264,6 +265,7 @@ void Run::adaptive() {
     }
     if (!observer_) continue;
     for (double t = row_time(next_row_); t <= instance_->time && t < plan_.end; t = row_time(++next_row_)) {
+      if (!go_on()) return;
       if (t == instance_->time) {
         if (!record(t, states())) return;
         continue;

@@ -10,8 +10,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <optional>
+#include <system_error>
 
 #include "runtime/trace/figure_placement.h"
 #include "runtime/trace/figure_text.h"
@@ -282,9 +284,23 @@ cairo_surface_t* create_surface(Kind kind, const Placement& placement, double pi
 }  // namespace
 
 bool can_write_figure(const std::string& path, std::string& failure) {
-  if (kind_of(path)) return true;
-  failure = fmt::format("cannot write `{}`: unknown kind of picture; end the name in .svg, .pdf or .png", path);
-  return false;
+  if (!kind_of(path)) {
+    failure = fmt::format("cannot write `{}`: unknown kind of picture; end the name in .svg, .pdf or .png", path);
+    return false;
+  }
+  std::error_code error;
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty() && !std::filesystem::is_directory(folder, error)) {
+    failure = std::filesystem::exists(folder, error)
+                  ? fmt::format("cannot write `{}`: `{}` is not a directory", path, folder.string())
+                  : fmt::format("cannot write `{}`: the directory `{}` does not exist", path, folder.string());
+    return false;
+  }
+  if (std::filesystem::is_directory(path, error)) {
+    failure = fmt::format("cannot write `{}`: it is a directory; give the name of a file", path);
+    return false;
+  }
+  return true;
 }
 
 bool write_figure(const Figure& given, const std::string& path, std::string& failure) {
