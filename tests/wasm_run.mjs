@@ -67,7 +67,8 @@ function makePlan() {
   plan.adaptive = plan.solver >= bs3;
   if (plan.adaptive) {
     plan.tolerance = tolerance ?? 1e-6;
-    plan.step = step ?? (span > 0 ? (count.warm > 0 ? span / 1000 : span) : 1);
+    const longest = count.warm > 0 ? span / 1000 : span;
+    plan.step = step ?? (longest > 0 ? longest : 1);
   } else {
     if (step === undefined) usage("this solver takes fixed steps: give --step");
     plan.step = step;

@@ -147,15 +147,19 @@ class Analysis {
       raise_orders(equation.right);
     }
     own_order_ = highest_;
-    // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x.
+    // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x. An
+    // equation defines one name.
+    std::vector<bool> taken(equations_.size());
     for (int pass = 0; pass < 3; ++pass) {
-      for (const Equation& equation : equations_) {
+      for (std::size_t i = 0; i < equations_.size(); ++i) {
+        const Equation& equation = equations_[i];
         ExprId name = pass == 0 ? equation.left : equation.right;
         ExprId value = pass == 0 ? equation.right : equation.left;
-        if (pass == 1 && pool_[value].op == Op::variable) continue;
+        if (taken[i] || (pass == 1 && pool_[value].op == Op::variable)) continue;
         if (!is_bare(name) || definition_[pool_[name].index].valid() || mentions(value, pool_[name].index)) continue;
         definition_[pool_[name].index] = value;
         definition_span_[pool_[name].index] = equation.span;
+        taken[i] = true;
       }
     }
   }

@@ -89,7 +89,7 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (adaptive) {
     plan->tolerance = has_tolerance ? tolerance : 1e-6;
     const double longest = RUN_MODEL.warm_count > 0 ? span / 1000.0 : span;
-    plan->step = has_step ? step : span > 0.0 ? longest : 1.0;
+    plan->step = has_step ? step : longest > 0.0 ? longest : 1.0;
   } else {
     if (!has_step) return run_usage("this solver takes fixed steps: give --step");
     plan->step = step;

@@ -107,7 +107,7 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
                               plan.tolerance, least_tolerance));
     // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous.
     const double longest = model.warm_count > 0 ? span / default_rows : span;
-    plan.step = step.value_or(span > 0 ? longest : 1);
+    plan.step = step.value_or(longest > 0 ? longest : 1);
     if (step && lost(plan.step)) return fail(lost_step());
   } else {
     if (!step)

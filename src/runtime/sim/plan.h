@@ -5,7 +5,8 @@
 //   else                    tsit5, adaptive
 //
 // What is asked for outside comes before what the model's `simulation` section says. An adaptive solver takes the step size
-// as its largest step; its tolerance is 1e-6 when none is given.
+// as its largest step; without one, a model with Newton blocks takes steps of at most a thousandth of the run (see
+// docs/decisions/0006). Its tolerance is 1e-6 when none is given.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ Figure layout_panels(std::span<const Curve> channels, const LayoutLimits& limits
 // "p [m]", or "p" without a unit; `N*m` is shown with a dot, and write_figure raises the number of `m/s^2`.
 std::string axis_label(std::string_view name, std::string_view unit);
 
-// Whether write_figure knows the extension; else `failure` says so. To be asked before a long run.
+// Whether write_figure knows the extension and the folder exists; else `failure` says so. To be asked before a long run.
 [[nodiscard]] bool can_write_figure(const std::string& path, std::string& failure);
 
 // The kind of file is that of the extension. False, with `failure` set, when it cannot be written.
