@@ -167,8 +167,7 @@ class Analysis {
   // The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the higher.
   std::optional<ExprId> highest_derivative(std::uint32_t v) {
     ExprId leaf = pool_.variable(v, own_order_[v]);
-    for (std::size_t i = 0; i < equations_.size(); ++i) {
-      const Equation equation = equations_[i];
+    for (const Equation& equation : equations_) {
       if (!symbolic::contains(pool_, equation.left, leaf) && !symbolic::contains(pool_, equation.right, leaf)) continue;
       auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
       if (!value) continue;
