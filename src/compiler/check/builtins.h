@@ -40,7 +40,6 @@ enum class Builtin {
   diag,
   identity,
   index,
-  conditional,
   integration,
   diff,
   smooth,

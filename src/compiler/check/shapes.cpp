@@ -727,8 +727,6 @@ class Shapes {
         if (reporting_)
           diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
         return {};
-      case Builtin::conditional:
-        return {};
       case Builtin::delay:
       case Builtin::noise:
       case Builtin::table:

@@ -540,7 +540,6 @@ class Flattener {
       }
       case Builtin::smooth:
         return first;
-      case Builtin::conditional:
       case Builtin::box:
       case Builtin::delay:
       case Builtin::noise:
