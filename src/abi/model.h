@@ -24,6 +24,7 @@ typedef enum tactus_status {
   TACTUS_DIVERGED = 2,       /* a Newton block found no solution; see failed_block */
   TACTUS_SINGULAR = 3,       /* a linear block or a Jacobian is singular; see failed_block */
   TACTUS_STEP_TOO_SMALL = 4, /* the adaptive step shrank to rounding; see failed_index for the worst state */
+  TACTUS_ENDLESS_EVENTS = 5, /* events of one instant cause each other without end; see failed_index for one of them */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -63,8 +64,12 @@ typedef struct tactus_layout {
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
   uint32_t warm; /* last solution of every Newton block, its next start */
+  uint32_t discrete; /* reactive behaviours: constant between events */
+  uint32_t clocks;   /* one an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds */
+  uint32_t history;  /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
+  uint32_t watched; /* scratch: what `watch` computed */
   uint32_t work;   /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t size;   /* doubles in all */
@@ -86,7 +91,8 @@ typedef struct tactus_channel {
 enum {
   TACTUS_CHANNEL_DERIVATIVE = 1, /* a primed name: recorded only when asked for */
   TACTUS_CHANNEL_CONSTANT = 2,   /* does not change during a run */
-  TACTUS_CHANNEL_WRITTEN = 4     /* an `external .. writes` it */
+  TACTUS_CHANNEL_WRITTEN = 4,    /* an `external .. writes` it */
+  TACTUS_CHANNEL_DISCRETE = 8    /* constant between events: drawn as a staircase */
 };
 
 /* A changeable value. `low <= high` when the person gave a range, else low = high = 0. */
@@ -114,6 +120,47 @@ typedef struct tactus_block {
   uint32_t warm;  /* Newton: offset of its unknowns in the warm section; else UINT32_MAX */
 } tactus_block;
 
+typedef enum tactus_event_kind {
+  TACTUS_EVERY = 0, /* ticks at starting_time + from + k * period, k = 0, 1, .. : a product, so it does not drift */
+  TACTUS_AT = 1,    /* at event_times[first .. first + count), increasing */
+  TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
+} tactus_event_kind;
+
+/* Events of one instant fire one after another in the order of this table. */
+typedef struct tactus_event {
+  const char* name;
+  uint32_t kind;
+  uint32_t first;
+  uint32_t count;
+  uint32_t line; /* where it is declared */
+  double period;
+  double from;
+} tactus_event;
+
+/* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
+ * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. */
+typedef struct tactus_delay {
+  uint32_t source;
+  uint32_t duration;
+  uint32_t history; /* offset in the history section; 2 + 2 * capacity doubles */
+  uint32_t capacity;
+} tactus_delay;
+
+typedef enum tactus_table_method { TACTUS_HOLD = 0, TACTUS_LINEAR = 1, TACTUS_CUBIC = 2 } tactus_table_method;
+
+/* Sampled data: values[i] at x[i], or, with y_count > 0, values[i * y_count + j] at (x[i], y[j]); x and y increase. Cubic is the
+ * monotone piecewise cubic of Fritsch and Butland; slopes[i] are its derivatives along x (in two dimensions along y, for each x).
+ * Beyond the ends the value at the end holds. */
+typedef struct tactus_table {
+  uint32_t method;
+  uint32_t x_count;
+  uint32_t y_count; /* 0: one dimension */
+  const double* x;
+  const double* y;
+  const double* values;
+  const double* slopes; /* cubic only */
+} tactus_table;
+
 struct tactus_model {
   uint32_t abi; /* TACTUS_ABI */
   uint32_t state_count;
@@ -123,6 +170,12 @@ struct tactus_model {
   uint32_t output_count; /* scalars */
   uint32_t warm_count;
   uint32_t work_count;
+  uint32_t discrete_count; /* scalars */
+  uint32_t event_count;
+  uint32_t watch_count;   /* scalars that `watch` computes */
+  uint32_t delay_count;
+  uint32_t table_count;
+  uint32_t history_count; /* doubles */
   tactus_layout layout;
 
   const char* name;
@@ -131,6 +184,10 @@ struct tactus_model {
   const tactus_parameter* parameters;
   const tactus_port* ports;
   const tactus_block* blocks;
+  const tactus_event* events;
+  const double* event_times; /* of all TACTUS_AT events */
+  const tactus_delay* delays;
+  const tactus_table* tables;
   const char* const* state_names; /* one a scalar state: "p[1]", "p'[2]" */
   uint32_t channel_count;
   uint32_t input_channel_count;
@@ -143,17 +200,22 @@ struct tactus_model {
   double step_size;
   double tolerance;
   double record_period;
+  double event_precision; /* 0: none given */
   int32_t solver;
-  uint32_t reserved;
+  uint32_t max_transitions; /* 0: none given */
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
-  /* States at instance->time from the boundary conditions. */
+  /* States, and discrete values, at instance->time from the boundary conditions and `init`s. */
   int (*initialize)(const tactus_model*, tactus_instance*);
   /* dx = f(t, x). Reads inputs, parameters, derived; may change only warm starts, work and failed_block. */
   int (*derivative)(const tactus_model*, tactus_instance*, double t, const double* x, double* dx);
   /* Every recorded name at (t, x), into the outputs section. */
   int (*outputs)(const tactus_model*, tactus_instance*, double t, const double* x);
+  /* Event `event` happens at (instance->time, states): its handlers change the discrete section. May be null without events. */
+  int (*fire)(const tactus_model*, tactus_instance*, uint32_t event);
+  /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. May be null when watch_count is 0. */
+  int (*watch)(const tactus_model*, tactus_instance*, double t, const double* x);
   /* `count` steps of length h with a fixed-step solver; stops at the first failure. The kernel's own loop: either
    * tk_fixed_steps as it is, or the same inlined around this model. */
   int (*fixed_steps)(const tactus_model*, tactus_instance*, int solver, double h, int64_t count);
@@ -161,7 +223,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 1u
+#define TACTUS_ABI 2u
 
 static inline double* tactus_data(tactus_instance* instance) { return (double*)(void*)(instance + 1); }
 static inline const double* tactus_data_const(const tactus_instance* instance) {

@@ -32,6 +32,34 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 
+/* Events and delays: hybrid.c. A run of a model with events or delays is a sequence of parts: tk_part goes on to the next point of the
+ * grid, accepted step, or event inside it, and stops there BEFORE anything fires, so that the caller can record what lies between;
+ * then tk_fire fires what is due at the present time. */
+/* After tk_start: clocks and histories begin; what is due at the start fires. */
+int tk_begin_events(const tactus_model* model, tactus_instance* instance);
+/* The next time that an `every` or `at` event is due; infinity when none is. */
+double tk_next_event(const tactus_model* model, const tactus_instance* instance);
+/* One part of a run, not beyond t_end. Fixed-step solver: to the next point of the grid start_time + steps * h, or to an event
+ * before it; a part that ends off the grid leaves start_time and steps as they are, so that the next part completes the step. Adaptive:
+ * one accepted step (h is its largest length), or the piece of it up to an event. An event closer to the grid than 1e-9 h is on it. */
+int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
+/* Whether tk_fire has something to do. */
+int tk_is_due(const tactus_model* model, const tactus_instance* instance);
+int tk_fire(const tactus_model* model, tactus_instance* instance);
+/* The state at t inside the last part, before what fired at its end: dense output, or for fixed steps the cubic of Hermite. */
+void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
+/* `count` whole steps of the grid, events fired where they fall: what model->fixed_steps is for a model without events. */
+int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+/* What delay `index` gives at t. */
+double tk_delayed(const tactus_model* model, const tactus_instance* instance, uint32_t index, double t);
+
+/* Sampled data: table.c. `order` and `order_y`: how often differentiated. */
+double tk_table(const tactus_table* table, int order, double x);
+double tk_table_2(const tactus_table* table, int order_x, int order_y, double x, double y);
+/* Band-limited noise: noise.c. Normal, mean 0, variance 1, a pure function of its arguments; its spectrum is flat below and empty
+ * above half a cycle in one unit of `phase`. */
+double tk_noise(double seed, double phase);
+
 /* What the inlined adaptive step leaves to functions, being rare; adaptive.c. */
 struct tk_embedded_method;
 /* Makes sure that tk_kept_derivative (sections.h) is the derivative at (time, states). */

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/model.h"
 #include "base/ids.h"
 
 namespace ir {
@@ -26,6 +27,8 @@ enum class Op : std::uint8_t {
   input_rate,  // input_rates[index]
   parameter,   // parameters[index]
   derived,     // derived[index]
+  discrete,    // discrete[index]
+  delayed,     // the value of delay `index` at t
   load_work,   // work[index]
   captured,    // in a residual: captured[index]
   unknown,     // in a residual: z[index]
@@ -49,6 +52,8 @@ enum class Op : std::uint8_t {
   exp,
   log,
   power,
+  table,  // Program::tables[index] at a, or at (a, b); differentiated `size` times by a and `count` times by b
+  noise,  // tk_noise(number, a): unit white noise, sampled at whole a
   // Truth values.
   less,
   less_equal,
@@ -66,6 +71,8 @@ enum class Op : std::uint8_t {
   solution,      // a: a linear_solve or newton_solve, index: which unknown
   // Effects: a is the double stored.
   store_derivative,  // dx[index]
+  store_discrete,    // discrete[index] (in initialize and in handlers)
+  store_watched,     // watched[index]
   store_state,       // states[index] of the instance (in initialize)
   store_derived,     // derived[index]
   store_output,      // outputs[index]
@@ -131,6 +138,30 @@ struct Block {
   std::uint32_t warm = 0xffffffffu;
 };
 
+struct Event {
+  std::string name;
+  tactus_event_kind kind = TACTUS_EVERY;
+  std::vector<double> times;  // at
+  std::uint32_t watched = 0;  // when
+  double period = 0;
+  double from = 0;
+  std::uint32_t line = 0;
+};
+
+struct Delay {
+  std::uint32_t source = 0;    // in watched
+  std::uint32_t duration = 0;  // in derived
+  std::uint32_t capacity = 0;
+};
+
+struct Table {
+  tactus_table_method method = TACTUS_LINEAR;
+  std::vector<double> x;
+  std::vector<double> y;  // empty: one dimension
+  std::vector<double> values;
+  std::vector<double> slopes;
+};
+
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
 struct Program {
   std::string name;
@@ -138,6 +169,8 @@ struct Program {
   Function initialize;
   Function derivative;
   Function outputs;
+  Function watch;
+  std::vector<Function> handlers;  // one an event: what `fire` does
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -146,6 +179,11 @@ struct Program {
   std::vector<Parameter> parameters;
   std::vector<Port> ports;
   std::vector<Block> blocks;
+  std::vector<Event> events;
+  std::vector<Delay> delays;
+  std::vector<Table> tables;
+  std::uint32_t discrete_count = 0;
+  std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;
   std::uint32_t output_count = 0;
@@ -157,6 +195,8 @@ struct Program {
   double step_size = 0;
   double tolerance = 0;
   double record_period = 0;
+  double event_precision = 0;
+  std::uint32_t max_transitions = 0;
   int solver = -1;  // tactus_solver, or -1
 };
 
