@@ -142,6 +142,15 @@ class ProcessMetadata {
     for (const ir::Port& p : program.ports) ports_.push_back({p.device.c_str(), p.channel, p.is_input ? 1u : 0u});
     for (const ir::Block& b : program.blocks)
       blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
+    ir::EventTable events = ir::event_table(program);
+    events_ = std::move(events.events);
+    event_times_ = std::move(events.times);
+    for (std::size_t k = 0; k < events_.size(); ++k) events_[k].name = program.events[k].name.c_str();
+    delays_ = ir::delay_table(program);
+    for (const ir::Table& t : program.tables) {
+      tables_.push_back({t.method, static_cast<std::uint32_t>(t.x.size()), static_cast<std::uint32_t>(t.y.size()),
+                         t.x.data(), t.y.data(), t.values.data(), t.slopes.data()});
+    }
     for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
     model_.name = program.name.c_str();
     model_.channels = channels_.data();
@@ -149,6 +158,10 @@ class ProcessMetadata {
     model_.parameters = parameters_.data();
     model_.ports = ports_.data();
     model_.blocks = blocks_.data();
+    model_.events = events_.data();
+    model_.event_times = event_times_.data();
+    model_.delays = delays_.data();
+    model_.tables = tables_.data();
     model_.state_names = state_names_.data();
   }
   ProcessMetadata(const ProcessMetadata&) = delete;
@@ -163,6 +176,10 @@ class ProcessMetadata {
   std::vector<tactus_parameter> parameters_;
   std::vector<tactus_port> ports_;
   std::vector<tactus_block> blocks_;
+  std::vector<tactus_event> events_;
+  std::vector<double> event_times_;
+  std::vector<tactus_delay> delays_;
+  std::vector<tactus_table> tables_;
   std::vector<const char*> state_names_;
 };
 

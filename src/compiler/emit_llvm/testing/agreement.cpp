@@ -40,7 +40,8 @@ Agreement compare_all_backends(std::span<const ir::Program> programs, std::span<
         differs("optimised", run_table(model->optimised(), plans[k])) || (!wasm.empty() && differs("wasm", wasm[k]))) {
       return result;
     }
-    const std::size_t record = 5 + programs[k].state_names.size() + programs[k].output_count;
+    const std::size_t record = 6 + programs[k].state_names.size() + programs[k].output_count +
+                               programs[k].discrete_count + programs[k].watch_count;
     result.ran_to_the_end += quick[quick.size() - record] == 0;
     for (double value : quick) result.finite_values += std::isfinite(value);
     result.values += quick.size();

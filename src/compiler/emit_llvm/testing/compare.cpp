@@ -58,12 +58,29 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
   double* const data = tactus_data(instance);
   const tactus_layout& layout = first->layout;
   const tactus_model* model = first;
+  const auto append = [&](std::uint32_t section, std::uint32_t count) {
+    trail.insert(trail.end(), data + section, data + section + count);
+  };
   const auto record = [&](int status) {
     const int recorded = model->outputs(model, instance, instance->time, data + layout.states);
+    const int watched = model->watch ? model->watch(model, instance, instance->time, data + layout.states) : TACTUS_OK;
     trail.insert(trail.end(), {double(status), double(instance->failed_block), double(instance->failed_index),
-                               instance->time, double(recorded)});
-    trail.insert(trail.end(), data + layout.states, data + layout.states + model->state_count);
-    trail.insert(trail.end(), data + layout.outputs, data + layout.outputs + model->output_count);
+                               instance->time, double(recorded), double(watched)});
+    append(layout.states, model->state_count);
+    append(layout.outputs, model->output_count);
+    append(layout.discrete, model->discrete_count);
+    append(layout.watched, model->watch_count);
+  };
+  // Some events, in an order that is the same in every run; seldom one that there is not.
+  std::uint32_t order = 1;
+  const auto fire = [&] {
+    int status = TACTUS_OK;
+    for (std::uint32_t count = order % 3; model->fire && status == TACTUS_OK && count <= 2; ++count) {
+      order = (order * 75 + 74) % 65537;
+      status = model->fire(model, instance, order % (model->event_count + 1));
+      instance->first_stage_valid = 0;
+    }
+    return status;
   };
 
   int status = tk_reset(model, instance);
@@ -86,6 +103,7 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
         trail.insert(trail.end(), dense.begin(), dense.end());
       }
     }
+    if (status == TACTUS_OK) status = fire();
     record(status);
   }
   return trail;

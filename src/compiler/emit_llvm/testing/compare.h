@@ -26,8 +26,9 @@ struct Plan {
 // One plan for each solver.
 std::vector<Plan> plans_of_all_solvers(double h, double t_end);
 
-// Inputs are set to fixed values and rates. Then for each record: status, failed_block, failed_index, time, states, outputs,
-// and for adaptive steps the dense state in the middle. Ends after the first failure.
+// Inputs are set to fixed values and rates. Then for each record: some events are fired, always the same ones; status,
+// failed_block, failed_index, time, statuses of outputs and watch, states, outputs, discrete and watched values, and for adaptive
+// steps the dense state in the middle. Ends after the first failure.
 using Trail = std::vector<double>;
 Trail run_table(const tactus_model* model, const Plan& plan);
 // Alternates between two tables of the same program at every record: what a swap of tiers does.

@@ -41,7 +41,9 @@ struct Scope {
   std::uint32_t inputs = 0;
   std::uint32_t parameters = 0;
   std::uint32_t derived = 0;
-  std::uint32_t stored_work = 0;  // work[0 .. stored_work) was stored by earlier chunks
+  std::uint32_t discrete = 0;
+  std::uint32_t first_work = 0;  // work[first_work .. first_work + stored_work) was stored by earlier chunks
+  std::uint32_t stored_work = 0;
   std::uint32_t captured = 0;
   std::uint32_t unknowns = 0;
   bool time = false;
@@ -71,10 +73,16 @@ class ProgramMaker {
     scope.derived = p_.derived_count;
     scope.inputs = p_.input_count;
     scope.time = true;
+    p_.discrete_count = dice_.below(4);
+    const std::uint32_t events = dice_.below(4);
+    p_.watch_count = dice_.below(3);
     initialize(scope, states);
+    scope.discrete = p_.discrete_count;
     scope.states = states;
     derivative(scope, states);
     outputs(scope);
+    watch(scope);
+    for (std::uint32_t k = 0; k < events; ++k) event(scope);
     return std::move(p_);
   }
 
@@ -94,7 +102,7 @@ class ProgramMaker {
     const auto one = [&](Op op, std::uint32_t count) {
       if (count > 0) numbers_.push_back(b_.source(op, dice_.below(count)));
     };
-    switch (dice_.below(10)) {
+    switch (dice_.below(12)) {
       case 0:
         if (scope_.time) numbers_.push_back(b_.source(Op::time));
         return;
@@ -107,12 +115,16 @@ class ProgramMaker {
       case 4:
         return one(Op::derived, scope_.derived);
       case 5:
-        return one(Op::load_work, scope_.stored_work);
+        if (scope_.stored_work > 0)
+          numbers_.push_back(b_.source(Op::load_work, scope_.first_work + dice_.below(scope_.stored_work)));
+        return;
       case 6:
         return one(Op::captured, scope_.captured);
       case 7:
         numbers_.push_back(b_.constant(dice_.number()));
         return;
+      case 8:
+        return one(Op::discrete, scope_.discrete);
       default:
         return one(Op::state, scope_.states);
     }
@@ -193,6 +205,9 @@ class ProgramMaker {
       } else {
         b_.store(Op::store_state, k, b_.constant(dice_.number()));
       }
+    }
+    for (std::uint32_t k = 0; k < p_.discrete_count; ++k) {
+      if (dice_.chance(2)) b_.store(Op::store_discrete, k, dice_.chance(2) ? tame() : b_.constant(dice_.number()));
     }
     p_.initialize.chunks.push_back(b_.take());
   }
@@ -290,6 +305,49 @@ class ProgramMaker {
     }
     p_.output_count = count;
     p_.outputs.chunks.push_back(b_.take());
+  }
+
+  void watch(const Scope& scope) {
+    if (p_.watch_count == 0) return;
+    start_chunk(scope);
+    if (dice_.chance(6)) linear_block();
+    if (dice_.chance(6)) newton_block();
+    for (std::uint32_t k = 0; k < p_.watch_count; ++k) {
+      for (int n = 0; n < 3; ++n) grow();
+      const Value holds = b_.binary(Op::less, number(), number());
+      b_.store(Op::store_watched, k, dice_.chance(2) ? number() : b_.select(holds, b_.constant(1), b_.constant(0)));
+    }
+    p_.watch.chunks.push_back(b_.take());
+  }
+
+  void event(Scope scope) {
+    ir::Event event;
+    event.name = fmt::format("e{}", p_.events.size());
+    event.period = 0.125 * (1 + dice_.below(8));
+    event.from = 0.25 * dice_.below(3);
+    event.line = dice_.below(100);
+    p_.events.push_back(event);
+    ir::Function& handler = p_.handlers.emplace_back();
+    if (dice_.chance(8)) return;
+    const std::uint32_t chunks = dice_.chance(4) ? 2 : 1;
+    scope.stored_work = 0;
+    for (std::uint32_t c = 0; c < chunks; ++c) {
+      start_chunk(scope);
+      if (dice_.chance(6)) linear_block();
+      if (dice_.chance(6)) newton_block();
+      for (std::uint32_t k = 0; k < p_.discrete_count; ++k) {
+        grow();
+        if (!dice_.chance(3)) b_.store(Op::store_discrete, k, tame());
+        // What was just stored, sometimes.
+        numbers_.push_back(b_.source(Op::discrete, k));
+      }
+      if (c + 1 < chunks) {
+        scope.first_work = p_.work_count++;
+        scope.stored_work = 1;
+        b_.store(Op::store_work, scope.first_work, tame());
+      }
+      handler.chunks.push_back(b_.take());
+    }
   }
 
   Dice dice_;

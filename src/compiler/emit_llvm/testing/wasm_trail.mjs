@@ -17,9 +17,22 @@ function run(model, plan) {
   const doubles = (address, count) => new Float64Array(w.memory.buffer, address, count);
   const record = (status) => {
     const recorded = w.outputs_now(model, instance);
-    trail.push(status, w.failed_block(instance), w.failed_index(instance), w.time(instance), recorded);
+    const watched = w.watch_now(model, instance);
+    trail.push(status, w.failed_block(instance), w.failed_index(instance), w.time(instance), recorded, watched);
     trail.push(...doubles(w.states(model, instance), w.state_count(model)));
     trail.push(...doubles(w.output_values(model, instance), w.output_count(model)));
+    trail.push(...doubles(w.discrete(model, instance), w.discrete_count(model)));
+    trail.push(...doubles(w.watched(model, instance), w.watch_count(model)));
+  };
+  let order = 1;
+  const fire = () => {
+    let status = 0;
+    for (let count = order % 3; w.event_count(model) > 0 && status === 0 && count <= 2; ++count) {
+      order = (order * 75 + 74) % 65537;
+      status = w.fire(model, instance, order % (w.event_count(model) + 1));
+      w.values_changed(instance);
+    }
+    return status;
   };
 
   let status = w.reset(model, instance);
@@ -42,6 +55,7 @@ function run(model, plan) {
         trail.push(...doubles(dense, w.state_count(model)));
       }
     }
+    if (status === 0) status = fire();
     record(status);
   }
   return trail;

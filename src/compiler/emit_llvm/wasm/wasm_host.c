@@ -38,6 +38,11 @@ DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double*
 DECLARE(int, outputs_now, Model m, Instance i) {
   return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
+/* What event k does, whether or not it is due; conditions and sources of delays at the present time. */
+DECLARE(int, fire, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
+DECLARE(int, watch_now, Model m, Instance i) {
+  return m->watch ? m->watch(m, i, i->time, tactus_data_const(i) + m->layout.states) : TACTUS_OK;
+}
 
 /* Its header. */
 DECLARE(double, time, Instance i) { return i->time; }
@@ -63,6 +68,9 @@ DECLARE(double*, parameters, Model m, Instance i) { return tactus_data(i) + m->l
 DECLARE(double*, output_values, Model m, Instance i) { return tactus_data(i) + m->layout.outputs; }
 
 DECLARE(double*, warm, Model m, Instance i) { return tactus_data(i) + m->layout.warm; }
+DECLARE(double*, discrete, Model m, Instance i) { return tactus_data(i) + m->layout.discrete; }
+DECLARE(double*, watched, Model m, Instance i) { return tactus_data(i) + m->layout.watched; }
+DECLARE(double*, history, Model m, Instance i) { return tactus_data(i) + m->layout.history; }
 
 /* The table. Texts are zero-terminated UTF-8. */
 DECLARE(const char*, model_name, Model m) { return m->name; }
@@ -70,6 +78,8 @@ DECLARE(int, state_count, Model m) { return (int)m->state_count; }
 DECLARE(int, input_count, Model m) { return (int)m->input_count; }
 DECLARE(int, output_count, Model m) { return (int)m->output_count; }
 DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
+DECLARE(int, discrete_count, Model m) { return (int)m->discrete_count; }
+DECLARE(int, watch_count, Model m) { return (int)m->watch_count; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
@@ -102,6 +112,11 @@ DECLARE(int, port_count, Model m) { return (int)m->port_count; }
 DECLARE(const char*, port_device, Model m, int k) { return m->ports[k].device; }
 DECLARE(int, port_channel, Model m, int k) { return (int)m->ports[k].channel; }
 DECLARE(int, port_is_input, Model m, int k) { return (int)m->ports[k].is_input; }
+
+DECLARE(int, event_count, Model m) { return (int)m->event_count; }
+DECLARE(const char*, event_name, Model m, int k) { return m->events[k].name; }
+DECLARE(int, event_kind, Model m, int k) { return (int)m->events[k].kind; }
+DECLARE(int, event_line, Model m, int k) { return (int)m->events[k].line; }
 
 DECLARE(int, block_count, Model m) { return (int)m->block_count; }
 DECLARE(const char*, block_equations, Model m, int k) { return m->blocks[k].equations; }
