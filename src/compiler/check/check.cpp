@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/events.h"
 #include "compiler/check/roles.h"
 #include "compiler/check/settings.h"
 #include "compiler/check/shapes.h"
+#include "compiler/parse/parse.h"
 
 namespace check {
 
@@ -14,17 +16,18 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   Model model;
   model.tree = &tree;
   model.overrides = std::move(overrides);
-  if (tree.equations.empty()) {
+  if (tree.equations.empty() && tree.behaviours.empty()) {
     diags.report({}, nothing_to_simulate).hint("write `system` and below it an equation such as `x' = -x;`");
   }
   find_roles(model, names, diags);
   read_settings(model, names, diags);
+  read_events(model, names, diags);
   infer_shapes(model, names, diags);
   return model;
 }
 
 std::string dump(const Model& model, const base::Names& names) {
-  static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function"};
+  static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function", "behaviour"};
   std::string out;
   for (const Symbol& symbol : model.symbols) {
     out += fmt::format("{} {}", roles[static_cast<int>(symbol.role)], names.text(symbol.name));
@@ -34,6 +37,14 @@ std::string dump(const Model& model, const base::Names& names) {
   for (const Port& port : model.ports) {
     out += fmt::format("{} {} {}\n", names.text(port.device), port.is_input ? "gives" : "takes",
                        names.text(model.symbols[port.symbol].name));
+  }
+  for (const Event& event : model.events) {
+    static constexpr const char* kinds[] = {"every", "when", "at"};
+    out += fmt::format("event {} {}", names.text(event.name), kinds[static_cast<int>(event.kind)]);
+    if (event.kind == parse::EventKind::every) out += fmt::format(" {} from {}", event.period, event.from);
+    if (event.kind == parse::EventKind::at) out += fmt::format(" {}", fmt::join(event.times, ", "));
+    if (event.kind == parse::EventKind::when) out += ' ' + parse::print(*model.tree, names, event.condition);
+    out += '\n';
   }
   return out;
 }

@@ -34,6 +34,14 @@ inline constexpr diag::Kind<Text> unknown_override{"C019",
 inline constexpr diag::Kind<Text> input_primed{"C020", "`{}`: an external reads a name without primes"};
 inline constexpr diag::Kind<double, double, double> outside_range{"C021", "the value {} lies outside its range {}..{}"};
 inline constexpr diag::Kind<> range_empty{"C022", "a range runs from the smaller to the larger value"};
+inline constexpr diag::Kind<Text> unknown_event{"C024", "there is no event `{}`"};
+inline constexpr diag::Kind<Text> unknown_name{"C025", "there is no `{}` that a handler could read"};
+inline constexpr diag::Kind<Text, Text> handled_twice{"C026", "`{}` has two handlers for `{}`"};
+inline constexpr diag::Kind<Text> not_reactive{"C027", "RIDL writes `{}`, but there is no behaviour of that name"};
+inline constexpr diag::Kind<Text> no_timing{"C028", "nothing says when `{}` happens"};
+inline constexpr diag::Kind<Text> not_in_handler{"C029", "{} cannot stand in a handler"};
+inline constexpr diag::Kind<Text> no_behaviour_given{"C030", "`{}` stays 0: the reactive behaviours are not given",
+                                                     diag::Severity::warning};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 

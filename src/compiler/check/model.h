@@ -16,14 +16,14 @@ namespace check {
 
 using SymbolId = base::Id<struct SymbolTag>;
 
-enum class Role { variable, input, parameter, constant, function };
+enum class Role { variable, input, parameter, constant, function, behaviour };
 
 struct Symbol {
   Role role;
   base::NameId name;
   base::Span span;  // where it is declared, or first used
   expr::Shape shape;
-  std::uint32_t declaration = 0;  // index into the tree's constants, parameters or functions
+  std::uint32_t declaration = 0;  // index into the tree's constants, parameters, functions or behaviours
   bool open = false;              // while check runs: the shape is not known yet
 };
 
@@ -36,9 +36,21 @@ struct Port {
   parse::NodeId value;
 };
 
+// What a handler reacts to.
+struct Event {
+  base::NameId name;
+  base::Span span;
+  parse::EventKind kind = parse::EventKind::every;
+  double period = 0;
+  double from = 0;
+  std::vector<double> times;  // increasing
+  parse::NodeId condition;
+};
+
 struct Settings {
   double starting_time = 0;
   std::optional<double> ending_time, step_size, tolerance, record_period;
+  std::optional<double> event_precision, max_transitions;
   std::optional<int> solver;  // tactus_solver; bs3 is TACTUS_BS3
 };
 
@@ -47,6 +59,9 @@ struct Model {
   base::Table<SymbolId, Symbol> symbols;
   std::unordered_map<base::NameId, SymbolId> by_name;
   std::vector<Port> ports;
+  std::vector<Event> events;
+  // Passive behaviours, `y = cur + 1`: variables of the model; handlers see them with the new values. Index into the tree's behaviours.
+  std::unordered_map<base::NameId, std::uint32_t> passive;
   Settings settings;
   std::unordered_map<base::NameId, double> overrides;  // given from outside, instead of what the text says
 

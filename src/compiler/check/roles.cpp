@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/scope.h"
 #include "compiler/parse/parse.h"
@@ -36,6 +37,15 @@ class Roles {
     for (std::uint32_t i = 0; i < tree_.constants.size(); ++i) declare(Role::constant, tree_.constants[i], i);
     for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) declare(Role::parameter, tree_.parameters[i], i);
     for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
+    for (std::uint32_t i = 0; i < tree_.behaviours.size(); ++i) {
+      const parse::Behaviour& behaviour = tree_.behaviours[i];
+      if (behaviour.start.valid()) {
+        declare(Role::behaviour, behaviour, i);
+      } else {
+        declare(Role::variable, behaviour, i);
+        model_.passive.emplace(behaviour.name, i);
+      }
+    }
     for (const parse::External& external : tree_.externals) {
       // RIDL's reads and writes are seen from RIDL: what it writes is an input of the model.
       bool reactive = names_.text(external.name) == "ridl";
@@ -56,8 +66,8 @@ class Roles {
           .related(model_.symbols[*found].span, "declared here before");
       return;
     }
-    SymbolId id =
-        model_.symbols.push({role, declaration.name, declaration.name_span, {}, index, role == Role::constant});
+    const bool open = role == Role::constant || role == Role::behaviour || role == Role::variable;
+    SymbolId id = model_.symbols.push({role, declaration.name, declaration.name_span, {}, index, open});
     model_.by_name.emplace(declaration.name, id);
   }
 
@@ -69,6 +79,19 @@ class Roles {
       return;
     }
     auto found = model_.find(node.name);
+    if (reactive && found && tree_behaviour(*found)) return;
+    if (reactive && !tree_.behaviours.empty()) {
+      auto report = diags_.report(access.span, not_reactive, names_.text(node.name));
+      std::vector<std::string_view> known;
+      for (const parse::Behaviour& behaviour : tree_.behaviours) known.push_back(names_.text(behaviour.name));
+      if (auto near = base::nearest(names_.text(node.name), known)) report.hint("did you mean `{}`?", *near);
+      report.hint("define it: `{} = init 0 in {{ clock => .. }}`", names_.text(node.name));
+      return;
+    }
+    if (reactive) {
+      diags_.report(access.span, no_behaviour_given, names_.text(node.name))
+          .hint("give the .ridl file too, `tactus run ball.phydl ball.ridl`, or write them under `reactive`");
+    }
     if (found && model_.symbols[*found].role != Role::input) {
       diags_.report(access.span, declared_twice, names_.text(node.name))
           .related(model_.symbols[*found].span, "declared here before");
@@ -78,6 +101,10 @@ class Roles {
     SymbolId id = model_.symbols.push({Role::input, node.name, access.span, {}, 0, true});
     model_.by_name.emplace(node.name, id);
     model_.ports.push_back({external.name, id, true, reactive, {}});
+  }
+
+  bool tree_behaviour(SymbolId id) const {
+    return model_.symbols[id].role == Role::behaviour || model_.passive.contains(model_.symbols[id].name);
   }
 
   // Every name of an equation, condition or output that nothing declares is a variable.
@@ -90,6 +117,7 @@ class Roles {
       find_variables(equation.left, nullptr, 0);
       find_variables(equation.right, nullptr, 0);
     }
+    for (const parse::ShapeGiven& given : tree_.shapes) find_variables(given.value, nullptr, 0);
     for (const parse::External& external : tree_.externals) {
       bool reactive = names_.text(external.name) == "ridl";
       for (const parse::Access& access : reactive ? external.reads : external.writes)

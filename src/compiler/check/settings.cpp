@@ -68,6 +68,8 @@ class SettingsReader {
       if (key == "step_size") model_.settings.step_size = *value;
       if (key == "tolerance") model_.settings.tolerance = *value;
       if (key == "record_period") model_.settings.record_period = *value;
+      if (key == "event_precision") model_.settings.event_precision = *value;
+      if (key == "max_transitions") model_.settings.max_transitions = *value;
     }
     if (model_.settings.ending_time && *model_.settings.ending_time < model_.settings.starting_time) {
       auto at = std::find_if(tree_.settings.begin(), tree_.settings.end(),

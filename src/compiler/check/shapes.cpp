@@ -10,6 +10,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/numbers.h"
+#include "compiler/check/target.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -77,12 +78,47 @@ class Shapes {
     for (const Port& port : model_.ports) {
       if (port.value.valid()) settle(port.symbol, shape_of(port.value, nullptr, 0));
     }
+    for (const parse::ShapeGiven& given : tree_.shapes) {
+      if (auto shape = given_shape(given.shape)) push(given.value, *shape, likely, nullptr, 0);
+    }
+    for (const parse::Behaviour& behaviour : tree_.behaviours) infer_behaviour(behaviour);
     for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     if (!changed_) return;
     for (const parse::Equation& equation : std::views::reverse(tree_.equations))
       relate(equation.left, equation.right, likely);
+  }
+
+  // `: 3`, `: (3, 3)`
+  std::optional<Shape> given_shape(NodeId id) {
+    std::vector<std::uint32_t> sizes;
+    const bool is_matrix = tree_[id].kind == NodeKind::tuple;
+    for (std::uint32_t i = 0; i < (is_matrix ? tree_[id].child_count : 1); ++i) {
+      auto size = numbers_.whole(is_matrix ? tree_.child(id, i) : id, nullptr);
+      if (!size || *size < 1 || *size > 1000) return std::nullopt;
+      sizes.push_back(static_cast<std::uint32_t>(*size));
+    }
+    if (sizes.size() == 1) return sizes[0] == 1 ? Shape::scalar() : Shape::vector(sizes[0]);
+    return sizes.size() == 2 ? std::optional(Shape::matrix(sizes[0], sizes[1])) : std::nullopt;
+  }
+
+  // The own old value of a behaviour, bound in its handlers.
+  static Scope own_value(const parse::Behaviour& behaviour, const Symbol& symbol) {
+    Bound bound;
+    bound.known = symbol.open ? Known() : Known::of(symbol.shape);
+    return {nullptr, behaviour.own, bound};
+  }
+
+  void infer_behaviour(const parse::Behaviour& behaviour) {
+    auto found = model_.find(behaviour.name);
+    if (!found || !model_.symbols[*found].open) return;
+    if (behaviour.value.valid()) return settle(*found, shape_of(behaviour.value, nullptr, 0));
+    settle(*found, shape_of(behaviour.start, nullptr, 0));
+    for (const parse::Handler& handler : behaviour.handlers) {
+      const Scope own = own_value(behaviour, model_.symbols[*found]);
+      settle(*found, shape_of(handler.value, behaviour.own.valid() ? &own : nullptr, 0));
+    }
   }
 
   void settle(SymbolId id, Known known) {
@@ -753,6 +789,43 @@ class Shapes {
     for (const Port& port : model_.ports) {
       if (port.value.valid()) shape_of(port.value, nullptr, 0);
     }
+    for (const parse::ShapeGiven& given : tree_.shapes) report_given(given);
+    for (const Event& event : model_.events) {
+      if (event.condition.valid())
+        need_scalar(shape_of(event.condition, nullptr, 0), tree_[event.condition].span, "when");
+    }
+    for (const parse::Behaviour& behaviour : tree_.behaviours) report_behaviour(behaviour);
+  }
+
+  void report_given(const parse::ShapeGiven& given) {
+    auto shape = given_shape(given.shape);
+    if (!shape) {
+      diags_.report(tree_[given.shape].span, not_constant, "the shape of a port")
+          .hint("write `: 3` for a vector of 3, `: (3, 3)` for a matrix");
+      return;
+    }
+    Known known = shape_of(given.value, nullptr, 0);
+    if (known.is_fixed() && !(known.shape == *shape)) {
+      diags_.report(tree_[given.value].span, wrong_shape, "the port", describe(*shape), describe(known.shape))
+          .related(given.span, "the port's shape is given here");
+    }
+  }
+
+  void report_behaviour(const parse::Behaviour& behaviour) {
+    auto found = model_.find(behaviour.name);
+    if (!found) return;
+    const Symbol& symbol = model_.symbols[*found];
+    const Scope own = own_value(behaviour, symbol);
+    auto fits = [&](NodeId value, const Scope* scope) {
+      Known known = shape_of(value, scope, 0);
+      if (known.is_fixed() && !(known.shape == symbol.shape)) {
+        diags_.report(tree_[value].span, shapes_differ, "a behaviour keeps its shape", describe(symbol.shape),
+                      describe(known.shape));
+      }
+    };
+    if (behaviour.value.valid()) return fits(behaviour.value, nullptr);
+    fits(behaviour.start, nullptr);
+    for (const parse::Handler& handler : behaviour.handlers) fits(handler.value, behaviour.own.valid() ? &own : nullptr);
   }
 
   void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
@@ -785,11 +858,10 @@ class Shapes {
   }
 
   void report_condition(const parse::Condition& condition) {
-    NodeId base = condition.variable;
-    if (tree_[base].kind == NodeKind::prime) base = tree_.child(base, 0);
-    const parse::Node& node = tree_[base];
+    const parse::Node& node = tree_[target_of(tree_, condition.variable).name];
     if (node.kind != NodeKind::name) {
-      diags_.report(node.span, condition_target, "a part of a vector").hint("give the whole vector: `p(0) = (1, 2)`");
+      diags_.report(node.span, condition_target, "an expression")
+          .hint("a start is given to a name, its derivative or a component: `p(0)`, `p'(0)`, `p[2](0)`");
       return;
     }
     auto found = model_.find(node.name);

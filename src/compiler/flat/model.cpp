@@ -5,8 +5,8 @@
 namespace flat {
 
 std::string primed(const std::string& name, std::uint32_t order) {
-  std::size_t at = name.find('[');
   std::string primes(order, '\'');
+  std::size_t at = name.ends_with(']') ? name.rfind('[') : std::string::npos;
   return at == std::string::npos ? name + primes : name.substr(0, at) + primes + name.substr(at);
 }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "abi/model.h"
 #include "base/ids.h"
 #include "base/span.h"
 #include "compiler/expr/pool.h"
@@ -68,15 +69,58 @@ struct Parameter {
   base::Span span;
 };
 
+// A reactive behaviour: constant between events.
+struct Discrete {
+  std::string name;
+  expr::Shape shape;
+  std::uint32_t first = 0;  // the scalars follow each other
+  base::Span span;
+  std::vector<ExprId> start;  // of parameters and constants
+};
+
+// At the event, discrete scalar `discrete` takes the value that the variable has just before it.
+struct Update {
+  std::uint32_t discrete = 0;
+  VariableId value;
+};
+
+struct Event {
+  std::string name;
+  tactus_event_kind kind = TACTUS_EVERY;
+  double period = 0;
+  double from = 0;
+  std::vector<double> times;
+  VariableId condition = {};  // when: 1 while it holds, else 0
+  base::Span span;
+  std::vector<Update> updates = {};
+};
+
+// What delay `k` gives is the leaf delayed(k).
+struct Delay {
+  VariableId source;
+  ExprId duration;  // of parameters and constants
+  base::Span span;
+};
+
 struct Port {
   std::string device;
   bool is_input = false;
   std::uint32_t index = 0;  // into inputs or groups
 };
 
+// Sampled data, as tactus_table has it.
+struct Table {
+  std::string name;  // for people: the file
+  tactus_table_method method = TACTUS_LINEAR;
+  std::vector<double> x;
+  std::vector<double> y;  // empty: one dimension
+  std::vector<double> values;
+  std::vector<double> slopes;
+};
+
 struct Settings {
   double starting_time = 0;
-  std::optional<double> ending_time, step_size, tolerance, record_period;
+  std::optional<double> ending_time, step_size, tolerance, record_period, event_precision, max_transitions;
   std::optional<int> solver;
 };
 
@@ -89,6 +133,13 @@ struct Model {
   std::vector<Input> inputs;
   std::vector<Parameter> parameters;
   std::vector<Port> ports;
+  std::vector<Discrete> discrete;
+  std::uint32_t discrete_count = 0;         // scalars
+  std::vector<std::string> discrete_names;  // one a scalar
+  std::vector<Event> events;
+  std::vector<Delay> delays;
+  std::vector<Table> tables;
+  std::string event_code;  // for people: what happens at each event, in the manner of seed 000, section 3.2
   std::uint32_t input_count = 0;         // scalars
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;

@@ -5,6 +5,67 @@
 
 namespace parse {
 
+namespace {
+
+// `moved` renumbers a node; bodies are renumbered by `bodies`.
+template <class Moved>
+void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodies) {
+  const auto moved_family = [&](Family family) { return Family{family.index, moved(family.low), moved(family.high)}; };
+  for (Condition item : from.conditions) {
+    item.variable = moved(item.variable);
+    item.time = moved(item.time);
+    item.value = moved(item.value);
+    into.conditions.push_back(item);
+  }
+  for (const Equation& item : from.equations)
+    into.equations.push_back({item.span, moved(item.left), moved(item.right), moved_family(item.family)});
+  for (Parameter item : from.parameters) {
+    item.value = moved(item.value);
+    item.low = moved(item.low);
+    item.high = moved(item.high);
+    into.parameters.push_back(item);
+  }
+  for (Constant item : from.constants) {
+    item.value = moved(item.value);
+    into.constants.push_back(item);
+  }
+  for (Function item : from.functions) {
+    item.value = moved(item.value);
+    into.functions.push_back(std::move(item));
+  }
+  for (Event item : from.events) {
+    item.family = moved_family(item.family);
+    item.period = moved(item.period);
+    item.from = moved(item.from);
+    item.condition = moved(item.condition);
+    for (NodeId& time : item.times) time = moved(time);
+    into.events.push_back(std::move(item));
+  }
+  for (Behaviour item : from.behaviours) {
+    item.family = moved_family(item.family);
+    item.start = moved(item.start);
+    item.value = moved(item.value);
+    for (Handler& handler : item.handlers) {
+      handler.event = moved(handler.event);
+      handler.value = moved(handler.value);
+    }
+    into.behaviours.push_back(std::move(item));
+  }
+  for (Module item : from.modules) {
+    for (ModulePort& port : item.ports) port.shape = moved(port.shape);
+    item.body += bodies;
+    into.modules.push_back(std::move(item));
+  }
+  for (Loop item : from.loops) {
+    item.low = moved(item.low);
+    item.high = moved(item.high);
+    item.body += bodies;
+    into.loops.push_back(item);
+  }
+}
+
+}  // namespace
+
 void append(Tree& into, const Tree& from) {
   const auto nodes = static_cast<std::uint32_t>(into.nodes.size());
   const auto children = static_cast<std::uint32_t>(into.children.size());
@@ -28,31 +89,19 @@ void append(Tree& into, const Tree& from) {
         access.value = moved(access.value);
       }
     }
-    for (ObservedEvent& event : item.events) event.rate = moved(event.rate);
+    for (ObservedEvent& event : item.events) {
+      event.rate = moved(event.rate);
+      event.time = moved(event.time);
+    }
     item.period = moved(item.period);
     into.externals.push_back(std::move(item));
   }
-  for (Condition item : from.conditions) {
-    item.variable = moved(item.variable);
-    item.time = moved(item.time);
-    item.value = moved(item.value);
-    into.conditions.push_back(item);
+  for (const Use& item : from.uses) into.uses.push_back(item);
+  const auto bodies = static_cast<std::uint32_t>(into.bodies.size());
+  for (const Body& body : from.bodies) {
+    append_items(into.bodies.emplace_back(), body, moved, bodies);
   }
-  for (Equation item : from.equations) into.equations.push_back({item.span, moved(item.left), moved(item.right)});
-  for (Parameter item : from.parameters) {
-    item.value = moved(item.value);
-    item.low = moved(item.low);
-    item.high = moved(item.high);
-    into.parameters.push_back(item);
-  }
-  for (Constant item : from.constants) {
-    item.value = moved(item.value);
-    into.constants.push_back(item);
-  }
-  for (Function item : from.functions) {
-    item.value = moved(item.value);
-    into.functions.push_back(std::move(item));
-  }
+  append_items(into, from, moved, bodies);
 }
 
 }  // namespace parse

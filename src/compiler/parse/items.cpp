@@ -7,11 +7,8 @@
 namespace parse {
 
 Tree Parser::run() {
-  if (dialect_ == Dialect::ridl) {
-    if (!at_end()) report_not_built(here(), "a .ridl file");
-    return std::move(tree_);
-  }
   match_brackets();
+  if (dialect_ == Dialect::ridl) section_ = Section::reactive;
   while (!at_end()) {
     const std::size_t before = at_;
     read_item();
@@ -50,15 +47,22 @@ void Parser::read_item() {
 void Parser::read_declaration(Word word) {
   switch (word) {
     case Word::simulation:
-      return read_simulation();
     case Word::external:
-      return read_external();
+    case Word::use:
+      if (!holder_.empty()) {
+        diags_.report(here(), not_in_module, text(at_), holder_).hint("it belongs to the whole program: write it outside");
+        ++at_;
+        section_ = Section::none;
+        return recover();
+      }
+      if (word == Word::use) return read_use();
+      return word == Word::simulation ? read_simulation() : read_external();
     case Word::boundary:
       return open_section(Section::boundary);
     case Word::system:
       return open_section(Section::system);
     case Word::reactive:
-      return skip_section("reactive", false);
+      return open_section(Section::reactive);
     case Word::scene:
       return skip_section("scene", true);
     case Word::check:
@@ -76,16 +80,17 @@ void Parser::read_declaration(Word word) {
     case Word::for_:
     case Word::in:
       if (section_ == Section::skipped) return read_entry();
-      return skip_not_built(word);
+      return word == Word::for_ ? read_loop() : skip_not_built(word);
     case Word::module:
+      return read_module();
     case Word::event:
+      return read_event();
     case Word::automaton:
     case Word::transition:
     case Word::sequence:
     case Word::plan:
     case Word::energy:
     case Word::mechanism:
-    case Word::use:
     case Word::require:
     case Word::expect:
     case Word::stop:
@@ -139,9 +144,11 @@ void Parser::read_entry() {
       return read_conditions();
     case Section::system:
       return read_equation();
+    case Section::reactive:
+      return read_behaviour();
     default:
       do step();
-      while (!at_end() && !at_item());
+      while (!at_end() && !at_item() && !at_body_end());
   }
 }
 
@@ -256,10 +263,11 @@ bool Parser::read_events(External& external) {
     event.name = read_name("the name of an event");
     if (!event.name.valid()) return false;
     if (word() == Word::when) {
-      report_not_built(here(), "`when` on an observed event");
-      return false;
-    }
-    if (word() == Word::rate || spells("every")) {
+      ++at_;
+      if (at(TokenKind::name) && kind(1) == TokenKind::equal) at_ += 2;
+      event.time = read_value();
+      if (!event.time.valid()) return false;
+    } else if (word() == Word::rate || spells("every")) {
       event.rate = read_period();
       if (!event.rate.valid()) return false;
     }
@@ -322,28 +330,32 @@ bool Parser::read_condition(base::NameId with) {
   condition.value = read_expression();
   if (!condition.value.valid()) return false;
   condition.span = span_from(first);
-  tree_.conditions.push_back(condition);
+  body_->conditions.push_back(condition);
   return true;
 }
 
 // equation = ( id | arith ) "=" expr [timing] end | NAME "(" [ arg {"," arg} ] ")" end
 void Parser::read_equation() {
   const std::size_t first = at_;
-  const bool family =
-      at_name() && kind(1) == TokenKind::left_bracket && kind(2) == TokenKind::name && word(3) == Word::in;
-  if (family) {
-    report_not_built(here(), "a family of equations");
-    return recover();
-  }
   Equation equation;
-  equation.left = read_arithmetic();
+  if (at_family()) {
+    ++at_;
+    equation.left = add_name(first);
+    if (!read_family(equation.family)) return recover();
+  } else {
+    equation.left = read_arithmetic();
+  }
   if (!equation.left.valid()) return recover();
   if (!accept(TokenKind::equal)) {
     const bool instance = tree_[equation.left].kind == NodeKind::call &&
                           token(at_ - 1).kind == TokenKind::right_paren &&
-                          (at(TokenKind::semicolon) || at_end() || is_opening(word()));
+                          (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()));
     if (instance) {
-      report_not_built(span_from(first), "an instance of a module");
+      equation.right = std::exchange(equation.left, {});
+      equation.span = span_from(first);
+      body_->equations.push_back(equation);
+      read_end();
+      return;
     } else {
       diag::Sink::Reported reported = report_no_equation();
       if (comparison_operator() != Op::none || at(TokenKind::and_and) || at(TokenKind::or_or))
@@ -363,7 +375,7 @@ void Parser::read_equation() {
     return recover();
   }
   equation.span = span_from(first);
-  tree_.equations.push_back(equation);
+  body_->equations.push_back(equation);
   read_end();
 }
 
@@ -388,7 +400,7 @@ void Parser::read_parameters() {
       if (!read_range(parameter.low, parameter.high)) return recover();
     }
     parameter.span = span_from(first);
-    tree_.parameters.push_back(parameter);
+    body_->parameters.push_back(parameter);
   } while (accept(TokenKind::comma));
   read_end();
 }
@@ -405,7 +417,7 @@ void Parser::read_constants() {
     constant.value = read_expression();
     if (!constant.value.valid()) return recover();
     constant.span = span_from(first);
-    tree_.constants.push_back(constant);
+    body_->constants.push_back(constant);
   } while (accept(TokenKind::comma));
   read_end();
 }
@@ -426,6 +438,7 @@ void Parser::read_function() {
     const base::NameId argument = read_name("the name of an argument");
     if (!argument.valid()) return recover();
     function.arguments.push_back(argument);
+    function.argument_spans.push_back(span_of(at_ - 1));
   } while (accept(TokenKind::comma));
   if (!expect(TokenKind::right_paren)) return recover();
   if (!at(TokenKind::equal)) {
@@ -436,7 +449,246 @@ void Parser::read_function() {
   function.value = read_expression();
   if (!function.value.valid()) return recover();
   function.span = span_from(first);
-  tree_.functions.push_back(std::move(function));
+  body_->functions.push_back(std::move(function));
+  read_end();
+}
+
+// id = NAME "[" NAME "in" range "]"; the NAME and what is behind it.
+bool Parser::at_family() const {
+  return at_name() && kind(1) == TokenKind::left_bracket && kind(2) == TokenKind::name && word(3) == Word::in;
+}
+
+bool Parser::read_family(Family& family) {
+  ++at_;
+  family.index = read_name("the counter of a family");
+  if (!family.index.valid()) return false;
+  ++at_;
+  return read_range(family.low, family.high) && expect(TokenKind::right_bracket);
+}
+
+// behaviour = id "=" ( "init" [NAME "="] arith "in" "{" .. "}" | expr ) [","|";"]
+void Parser::read_behaviour() {
+  const std::size_t first = at_;
+  const bool many = at_family();
+  Behaviour behaviour;
+  behaviour.name = read_name("the name of a behaviour");
+  behaviour.name_span = span_of(first);
+  if (!behaviour.name.valid() || (many && !read_family(behaviour.family))) return recover();
+  if (!at(TokenKind::equal)) {
+    diag::Sink::Reported reported = report_expected("`=`");
+    if (at(TokenKind::fat_arrow))
+      reported.hint("a handler stands in the braces of a behaviour: `n = init 0 in {{ {} => .. }}`", text(first));
+    else
+      reported.hint("a behaviour reads `{} = init 0 in {{ clock => .. }}`", text(first));
+    return recover();
+  }
+  ++at_;
+  if (word() == Word::init) {
+    ++at_;
+    if (at_name() && kind(1) == TokenKind::equal) {
+      behaviour.own = tokens_.name(at_);
+      at_ += 2;
+    }
+    behaviour.start = read_arithmetic();
+    if (!behaviour.start.valid()) return recover();
+    if (word() != Word::in || kind(1) != TokenKind::left_brace) {
+      report_expected("`in {`").hint("a behaviour reads `{} = init 0 in {{ clock => .. }}`", text(first));
+      return recover();
+    }
+    ++at_;
+    const std::size_t open = at_++;
+    while (!at(TokenKind::right_brace)) {
+      if (!read_handler(behaviour)) {
+        if (closing_[open] == 0) return recover();
+        at_ = closing_[open];
+        break;
+      }
+      if (!accept(TokenKind::comma) && !accept(TokenKind::semicolon) && !at(TokenKind::right_brace)) {
+        report_expected("`,` or `}`").related(span_of(open), "the `{{` of the handlers");
+        if (closing_[open] == 0) return recover();
+        at_ = closing_[open];
+      }
+    }
+    ++at_;
+  } else {
+    behaviour.value = read_expression();
+    if (!behaviour.value.valid()) return recover();
+  }
+  behaviour.span = span_from(first);
+  body_->behaviours.push_back(std::move(behaviour));
+  if (!accept(TokenKind::comma)) accept(TokenKind::semicolon);
+}
+
+// handler = var "=>" expr ["later"]
+bool Parser::read_handler(Behaviour& behaviour) {
+  const std::size_t first = at_;
+  Handler handler;
+  handler.event = read_variable();
+  if (!handler.event.valid()) return false;
+  if (!at(TokenKind::fat_arrow)) {
+    diag::Sink::Reported reported = report_expected("`=>`");
+    reported.hint("a handler reads `{} => value`", text(first));
+    return false;
+  }
+  ++at_;
+  handler.value = read_expression();
+  if (!handler.value.valid()) return false;
+  if (word() == Word::later) {
+    handler.later = true;
+    ++at_;
+  }
+  handler.span = span_from(first);
+  behaviour.handlers.push_back(handler);
+  return true;
+}
+
+// "event" id ( "every" arith ["from" arith] | "when" expr | "at" arith {"," arith} ) end
+void Parser::read_event() {
+  const std::size_t first = at_++;
+  Event event;
+  const bool many = at_family();
+  event.name = read_name("the name of an event");
+  event.name_span = span_of(first + 1);
+  if (!event.name.valid() || (many && !read_family(event.family))) return recover();
+  if (spells("every")) {
+    ++at_;
+    event.kind = EventKind::every;
+    event.period = read_arithmetic();
+    if (!event.period.valid()) return recover();
+    if (spells("from")) {
+      ++at_;
+      event.from = read_arithmetic();
+      if (!event.from.valid()) return recover();
+    }
+  } else if (word() == Word::when) {
+    ++at_;
+    event.kind = EventKind::when;
+    event.condition = read_expression();
+    if (!event.condition.valid()) return recover();
+  } else if (spells("at")) {
+    event.kind = EventKind::at;
+    do {
+      ++at_;
+      event.times.push_back(read_arithmetic());
+      if (!event.times.back().valid()) return recover();
+    } while (at(TokenKind::comma));
+  } else {
+    report_expected("`every`, `when` or `at`")
+        .hint("for example `event {0} every 0.1;`, `event {0} when x < 0;` or `event {0} at 5, 7;`", text(first + 1));
+    return recover();
+  }
+  event.span = span_from(first);
+  body_->events.push_back(std::move(event));
+  read_end();
+}
+
+std::optional<std::uint32_t> Parser::read_body(std::size_t open, std::string_view holder) {
+  const Level level(*this);
+  if (!level.ok()) return std::nullopt;
+  if (closing_[open] == 0) {
+    diags_.report(span_of(open), unclosed_body, lex::describe(token(open).kind));
+    return std::nullopt;
+  }
+  Body body;
+  Body* const outer = std::exchange(body_, &body);
+  const std::string_view outer_holder = std::exchange(holder_, holder);
+  const std::size_t outer_end = std::exchange(body_end_, closing_[open]);
+  while (at_ < body_end_) {
+    const std::size_t before = at_;
+    read_item();
+    if (at_ == before) ++at_;
+  }
+  at_ = body_end_ + 1;
+  body_ = outer;
+  holder_ = outer_holder;
+  body_end_ = outer_end;
+  tree_.bodies.push_back(std::move(body));
+  return static_cast<std::uint32_t>(tree_.bodies.size() - 1);
+}
+
+// "module" NAME "=" "(" [ "ports" [ port {"," port} ] [";"] ] {item} ")" [";"]
+void Parser::read_module() {
+  const std::size_t first = at_++;
+  Module module;
+  module.name = read_name("the name of a module");
+  module.name_span = span_of(first + 1);
+  if (!module.name.valid()) return recover();
+  if (!at(TokenKind::equal) || kind(1) != TokenKind::left_paren) {
+    report_expected("`= (`").hint("a module reads `module {} = ( ports a, b; system .. )`", text(first + 1));
+    return recover();
+  }
+  const std::size_t open = ++at_;
+  ++at_;
+  if (word() == Word::ports) {
+    ++at_;
+    while (at_name()) {
+      ModulePort port{tokens_.name(at_), here(), {}};
+      ++at_;
+      if (accept(TokenKind::colon)) {
+        port.shape = read_arithmetic();
+        if (!port.shape.valid()) break;
+      }
+      module.ports.push_back(port);
+      if (!accept(TokenKind::comma)) break;
+    }
+    accept(TokenKind::semicolon);
+  }
+  const Section outer = std::exchange(section_, Section::none);
+  const auto body = read_body(open, "a module");
+  section_ = outer;
+  if (!body) return recover();
+  module.body = *body;
+  module.span = span_from(first);
+  body_->modules.push_back(std::move(module));
+  accept(TokenKind::semicolon);
+}
+
+// "for" NAME "in" range "{" {item} "}"
+void Parser::read_loop() {
+  const std::size_t first = at_++;
+  Loop loop;
+  loop.name = read_name("the counter of the loop");
+  loop.name_span = span_of(first + 1);
+  if (!loop.name.valid()) return recover();
+  if (word() != Word::in) {
+    report_expected("`in`").hint("a loop reads `for {} in 1..6 {{ .. }}`", text(first + 1));
+    return recover();
+  }
+  ++at_;
+  if (!read_range(loop.low, loop.high)) return recover();
+  if (!at(TokenKind::left_brace)) {
+    report_expected("`{`").hint("a loop reads `for {} in 1..6 {{ .. }}`", text(first + 1));
+    return recover();
+  }
+  const std::size_t open = at_++;
+  const Section outer = section_;
+  const auto body = read_body(open, "a loop");
+  section_ = outer;
+  if (!body) return recover();
+  loop.body = *body;
+  loop.span = span_from(first);
+  body_->loops.push_back(loop);
+  accept(TokenKind::semicolon);
+}
+
+// "use" STRING ["as" NAME] end
+void Parser::read_use() {
+  const std::size_t first = at_++;
+  if (!at(TokenKind::string)) {
+    report_expected("the file's name in quotes").hint("for example `use \"mechanics.tact\";`");
+    return recover();
+  }
+  Use use;
+  use.path = tokens_.strings[token(at_).value];
+  use.path_span = here();
+  ++at_;
+  if (spells("as")) {
+    ++at_;
+    use.alias = read_name("the name to use it under");
+    if (!use.alias.valid()) return recover();
+  }
+  use.span = span_from(first);
+  tree_.uses.push_back(std::move(use));
   read_end();
 }
 

@@ -1,9 +1,7 @@
 // Tokens to tree: recursive descent over the grammar (docs/language.md), one token of lookahead as a rule, three at
 // most.
 //
-// This version builds `simulation`, `external`, `boundary`, `system`, `parameter`, `constant`, `function` and
-// expressions. Every other construct of the language is recognised by its word, reported as not built yet, and skipped
-// to its end.
+// Constructs that are not built yet are recognised by their word, reported, and skipped to their end.
 //
 // After a mistake the parser goes on behind the next `;` or at the next word that opens a section or a declaration.
 // Nesting is bounded, so no text overflows the stack, here or in a pass that walks the tree.

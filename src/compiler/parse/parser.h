@@ -28,7 +28,7 @@ class Parser {
   Tree run();
 
  private:
-  enum class Section { none, boundary, system, skipped };
+  enum class Section { none, boundary, system, reactive, skipped };
 
   // One level of nesting while it lives. When the limit is passed it has reported and is not ok.
   class Level {
@@ -47,6 +47,7 @@ class Parser {
   TokenKind kind(std::size_t ahead = 0) const { return token(at_ + ahead).kind; }
   bool at(TokenKind wanted) const { return kind() == wanted; }
   bool at_end() const { return at(TokenKind::end); }
+  bool at_body_end() const { return body_end_ != 0 && at_ == body_end_; }
   bool accept(TokenKind wanted);
   bool expect(TokenKind wanted);
   // The reserved word ahead, or none.
@@ -107,6 +108,17 @@ class Parser {
   // `with` is the name before the word `with`, not valid when there is none.
   bool read_condition(base::NameId with);
   void read_equation();
+  bool read_family(Family& family);
+  bool at_family() const;
+  void read_behaviour();
+  bool read_handler(Behaviour& behaviour);
+  void read_event();
+  void read_module();
+  void read_loop();
+  void read_use();
+  // The items up to the bracket that closes the one at `open`, as a body of their own; `holder` says whose. Not set, after reporting, when
+  // the bracket is missing.
+  std::optional<std::uint32_t> read_body(std::size_t open, std::string_view holder);
   void read_parameters();
   void read_constants();
   void read_function();
@@ -160,6 +172,9 @@ class Parser {
   std::size_t last_;  // the token of kind `end`
   std::size_t at_ = 0;
   Section section_ = Section::none;
+  Body* body_ = nullptr;                 // whose items are being read
+  std::string_view holder_;              // what the body belongs to: "a module", "a loop"; empty for a file
+  std::size_t body_end_ = 0;             // the bracket that closes it; 0 for a file
   std::uint32_t nesting_ = 0;
   Tree tree_;
   std::vector<std::uint32_t> heights_;  // of each node

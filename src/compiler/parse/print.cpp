@@ -258,8 +258,6 @@ class Dumper {
   Dumper(const Tree& tree, const base::Names& names) : tree_(tree), names_(names) {}
 
   std::string items() {
-    std::vector<std::pair<base::Span, std::string>> lines;
-    const auto add = [&](base::Span span) { lines.emplace_back(span, std::exchange(out_, "")); };
     for (const Setting& setting : tree_.settings) {
       open("setting", setting.name);
       field(setting.value);
@@ -270,32 +268,49 @@ class Dumper {
       dump_external(external);
       add(external.span);
     }
-    for (const Condition& condition : tree_.conditions) {
+    for (const Use& use : tree_.uses) {
+      out_ += "(use " + quoted(use.path);
+      if (use.alias.valid()) out_ += " " + names_.text(use.alias);
+      close();
+      add(use.span);
+    }
+    return body(tree_);
+  }
+
+ private:
+  using Lines = std::vector<std::pair<base::Span, std::string>>;
+
+  void add(base::Span span) { lines_.emplace_back(span, std::exchange(out_, "")); }
+
+  // The items of a body and those in lines_ already, one a line in the order of the text.
+  std::string body(const Body& body) {
+    for (const Condition& condition : body.conditions) {
       out_ += condition.guess ? "(guess" : "(condition";
       for (const NodeId id : {condition.variable, condition.time, condition.value}) field(id);
       close();
       add(condition.span);
     }
-    for (const Equation& equation : tree_.equations) {
-      out_ += "(equation";
+    for (const Equation& equation : body.equations) {
+      out_ += equation.left.valid() ? "(equation" : "(instance";
       field(equation.left);
+      family(equation.family);
       field(equation.right);
       close();
       add(equation.span);
     }
-    for (const Parameter& parameter : tree_.parameters) {
+    for (const Parameter& parameter : body.parameters) {
       open("parameter", parameter.name);
       for (const NodeId id : {parameter.value, parameter.low, parameter.high}) field(id);
       close();
       add(parameter.span);
     }
-    for (const Constant& constant : tree_.constants) {
+    for (const Constant& constant : body.constants) {
       open("constant", constant.name);
       field(constant.value);
       close();
       add(constant.span);
     }
-    for (const Function& function : tree_.functions) {
+    for (const Function& function : body.functions) {
       open("function", function.name);
       out_ += " (";
       for (std::size_t i = 0; i < function.arguments.size(); ++i)
@@ -305,15 +320,85 @@ class Dumper {
       close();
       add(function.span);
     }
-    std::stable_sort(lines.begin(), lines.end(), [](const auto& a, const auto& b) {
+    for (const Event& event : body.events) dump_event(event);
+    for (const Behaviour& behaviour : body.behaviours) dump_behaviour(behaviour);
+    for (const Module& module : body.modules) {
+      open("module", module.name);
+      for (const ModulePort& port : module.ports) {
+        out_ += ' ';
+        open("port", port.name);
+        field(port.shape);
+        close();
+      }
+      nested(tree_.bodies[module.body]);
+      add(module.span);
+    }
+    for (const Loop& loop : body.loops) {
+      open("for", loop.name);
+      field(loop.low);
+      field(loop.high);
+      nested(tree_.bodies[loop.body]);
+      add(loop.span);
+    }
+    std::stable_sort(lines_.begin(), lines_.end(), [](const auto& a, const auto& b) {
       return std::pair(a.first.file, a.first.begin) < std::pair(b.first.file, b.first.begin);
     });
     std::string all;
-    for (const auto& [span, line] : lines) all += line + "\n";
+    for (const auto& [span, line] : std::exchange(lines_, {})) all += line + "\n";
     return all;
   }
 
- private:
+  // The lines of a body inside another item, two blanks further in; ends that item.
+  void nested(const Body& inner) {
+    std::string before = std::exchange(out_, "");
+    Lines lines = std::exchange(lines_, {});
+    const std::string text = body(inner);
+    lines_ = std::move(lines);
+    out_ = std::move(before);
+    std::size_t from = 0;
+    for (std::size_t end = text.find('\n'); end != std::string::npos; end = text.find('\n', from)) {
+      out_ += "\n  " + text.substr(from, end - from);
+      from = end + 1;
+    }
+    close();
+  }
+
+  void family(const Family& family) {
+    if (!family.valid()) return;
+    out_ += ' ';
+    open("family", family.index);
+    field(family.low);
+    field(family.high);
+    close();
+  }
+
+  void dump_event(const Event& event) {
+    static constexpr const char* kinds[] = {"every", "when", "at"};
+    open("event", event.name);
+    family(event.family);
+    out_ += fmt::format(" {}", kinds[static_cast<int>(event.kind)]);
+    for (const NodeId id : {event.period, event.from, event.condition}) field(id);
+    for (const NodeId id : event.times) field(id);
+    close();
+    add(event.span);
+  }
+
+  void dump_behaviour(const Behaviour& behaviour) {
+    open(behaviour.start.valid() ? "behaviour" : "passive", behaviour.name);
+    family(behaviour.family);
+    if (behaviour.own.valid()) out_ += " " + names_.text(behaviour.own);
+    field(behaviour.start);
+    field(behaviour.value);
+    for (const Handler& handler : behaviour.handlers) {
+      out_ += handler.later ? " (later" : " (on";
+      field(handler.event);
+      field(handler.value);
+      close();
+    }
+    close();
+    add(behaviour.span);
+  }
+
   void open(std::string_view kind, base::NameId name) { out_ += fmt::format("({} {}", kind, names_.text(name)); }
   void close() { out_ += ')'; }
 
@@ -348,6 +433,7 @@ class Dumper {
       out_ += ' ';
       open("event", event.name);
       field(event.rate);
+      field(event.time);
       close();
     }
     if (external.period.valid()) {
@@ -444,6 +530,7 @@ class Dumper {
   const Tree& tree_;
   const base::Names& names_;
   std::string out_;
+  Lines lines_;
 };
 
 }  // namespace

@@ -8,7 +8,8 @@ namespace parse {
 namespace {
 
 constexpr std::string_view known_now =
-    "this version knows `simulation`, `external`, `boundary`, `system`, `parameter`, `constant` and `function`";
+    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `parameter`, `constant`, `function`, "
+    "`event`, `module`, `for` and `use`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -71,7 +72,9 @@ Parser::Parser(const lex::Tokens& tokens, const diag::SourceMap& sources, base::
       diags_(diags),
       dialect_(dialect),
       words_(names),
-      last_(tokens.list.size() - 1) {}
+      last_(tokens.list.size() - 1) {
+  body_ = &tree_;
+}
 
 bool Parser::accept(TokenKind wanted) {
   if (!at(wanted)) return false;
@@ -220,14 +223,14 @@ void Parser::match_brackets() {
 void Parser::step() { at_ = closing_[at_] != 0 ? closing_[at_] + 1 : std::min(at_ + 1, last_); }
 
 void Parser::recover() {
-  while (!at_end() && !at_item()) {
+  while (!at_end() && !at_item() && !at_body_end()) {
     if (accept(TokenKind::semicolon)) return;
     step();
   }
 }
 
 bool Parser::skip_to(TokenKind opener) {
-  while (!at_end() && !at(TokenKind::semicolon) && !at_item()) {
+  while (!at_end() && !at(TokenKind::semicolon) && !at_item() && !at_body_end()) {
     if (at(opener)) return true;
     step();
   }
@@ -241,8 +244,7 @@ void Parser::report_not_built(base::Span span, std::string_view what) {
 }
 
 void Parser::skip_not_built(Word word) {
-  const bool block = word == Word::for_ || word == Word::in;
-  report_not_built(here(), block ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
+  report_not_built(here(), word == Word::in ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
   ++at_;
   const auto skip_body = [&] {
     if (skip_to(TokenKind::left_brace)) {
@@ -254,7 +256,6 @@ void Parser::skip_not_built(Word word) {
   };
   switch (word) {
     case Word::transition:
-    case Word::for_:
       skip_body();
       return;
     case Word::in:
@@ -274,7 +275,6 @@ void Parser::skip_not_built(Word word) {
         ++at_;
       }
       return;
-    case Word::module:
     case Word::mechanism:
       if (skip_to(TokenKind::left_paren)) step();
       accept(TokenKind::semicolon);
@@ -365,7 +365,11 @@ void Parser::report_foreign_functions() {
     const std::string& name = names_.text(callee);
     if (name != "der" && name != "ddt" && name != "not") continue;
     bool defined = false;
-    for (const Function& function : tree_.functions) defined = defined || function.name == callee;
+    const auto defines = [&](const Body& body) {
+      return std::any_of(body.functions.begin(), body.functions.end(),
+                         [&](const Function& function) { return function.name == callee; });
+    };
+    defined = defines(tree_) || std::any_of(tree_.bodies.begin(), tree_.bodies.end(), defines);
     if (defined) continue;
     const std::string argument = print(tree_, names_, tree_.child(call, 1));
     const NodeKind kind = tree_[tree_.child(call, 1)].kind;

@@ -91,10 +91,12 @@ struct Access {
   NodeId value;     // writes v = e; else not valid
 };
 
+// observes event E rate 0.1: declares E, unless an `event` does. At most one of the two is valid.
 struct ObservedEvent {
   base::Span span;
   base::NameId name;
-  NodeId rate;  // the seed's `rate 0.1`: a period in seconds; not valid when none is given
+  NodeId rate;  // the seed's `rate 0.1`: a period in seconds
+  NodeId time;  // the seed's `when t = 5`: once
 };
 
 struct External {
@@ -116,10 +118,20 @@ struct Condition {
   bool guess = false;
 };
 
+// The `[i in 1..6]` behind a name that stands for many; not there when `index` is not valid.
+struct Family {
+  base::NameId index;
+  NodeId low;
+  NodeId high;
+  bool valid() const { return index.valid(); }
+};
+
+// left = right; or an instance of a module, `s = S(x)`, `leg[i in 1..6] = Leg(i)`, or, without a left side, `S(x);`.
 struct Equation {
   base::Span span;
   NodeId left;
   NodeId right;
+  Family family = {};
 };
 
 struct Parameter {
@@ -143,21 +155,111 @@ struct Function {
   base::NameId name;
   base::Span name_span;
   std::vector<base::NameId> arguments;
+  std::vector<base::Span> argument_spans;
   NodeId value;
 };
 
-struct Tree {
+enum class EventKind : std::uint8_t { every, when, at };
+
+struct Event {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  Family family = {};
+  EventKind kind = EventKind::every;
+  NodeId period;     // every
+  NodeId from;       // every; not valid when not given
+  NodeId condition;  // when
+  std::vector<NodeId> times;
+};
+
+// event => value [later]
+struct Handler {
+  base::Span span;
+  NodeId event;  // name, index or member
+  NodeId value;
+  bool later = false;
+};
+
+// name = init [own =] start in { handlers }; or a passive one, name = value.
+struct Behaviour {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  Family family = {};
+  base::NameId own;  // not valid when not given
+  NodeId start;
+  NodeId value;  // passive; then `start` is not valid
+  std::vector<Handler> handlers;
+};
+
+struct ModulePort {
+  base::NameId name;
+  base::Span span;
+  NodeId shape;  // `: 3`, `: (3, 3)`; not valid when not given
+};
+
+struct Module {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  std::vector<ModulePort> ports;
+  std::uint32_t body = 0;  // index into Tree::bodies
+};
+
+// for name in low..high { body }
+struct Loop {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  NodeId low;
+  NodeId high;
+  std::uint32_t body = 0;  // index into Tree::bodies
+};
+
+inline constexpr std::uint32_t no_body = 0xffffffffu;
+
+struct Use {
+  base::Span span;
+  base::Span path_span;
+  std::string path;
+  base::NameId alias;            // not valid when not given
+  std::uint32_t in = no_body;    // the used file that it stands in, an index into Tree::bodies; none for the program
+  std::uint32_t file = no_body;  // the items of the file it names, an index into Tree::bodies; none until it is loaded
+  std::string name = {};         // that file's, without folder and ending: what its names are known by
+};
+
+// A port's `: 3`, once the port is known.
+struct ShapeGiven {
+  base::Span span;
+  NodeId value;
+  NodeId shape;
+};
+
+// The items of a file, a module or a loop.
+struct Body {
+  std::vector<Condition> conditions;
+  std::vector<Equation> equations;
+  std::vector<Parameter> parameters;
+  std::vector<Constant> constants;
+  std::vector<Function> functions;
+  std::vector<Event> events;
+  std::vector<Behaviour> behaviours;
+  std::vector<Module> modules;
+  std::vector<Loop> loops;
+};
+
+// The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.
+struct Tree : Body {
   std::vector<Node> nodes;
   std::vector<Child> children;
   std::vector<std::string> texts = {""};
 
   std::vector<Setting> settings;
   std::vector<External> externals;
-  std::vector<Condition> conditions;
-  std::vector<Equation> equations;
-  std::vector<Parameter> parameters;
-  std::vector<Constant> constants;
-  std::vector<Function> functions;
+  std::vector<Use> uses;
+  std::vector<ShapeGiven> shapes;  // made by expand
+  std::vector<Body> bodies;
 
   const Node& operator[](NodeId id) const { return nodes[id.value]; }
   std::span<const Child> children_of(NodeId id) const {

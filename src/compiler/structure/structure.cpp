@@ -48,7 +48,7 @@ class Analysis {
   std::string leaf_name(ExprId leaf) const { return flat::primed(variable_name(pool_[leaf].index), pool_[leaf].order); }
   // The name of the whole vector that a component belongs to.
   static std::string whole(const std::string& name) {
-    std::size_t at = name.find('[');
+    std::size_t at = name.ends_with(']') ? name.rfind('[') : std::string::npos;
     return at == std::string::npos ? name : name.substr(0, at);
   }
 

@@ -1,0 +1,207 @@
+#include "compiler/check/events.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/nearest.h"
+#include "compiler/check/builtins.h"
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/numbers.h"
+#include "compiler/parse/parse.h"
+
+namespace check {
+namespace {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+struct Nothing {};
+using Names = Binding<Nothing>;
+
+class EventReader {
+ public:
+  EventReader(Model& model, base::Names& names, diag::Sink& diags)
+      : model_(model),
+        tree_(*model.tree),
+        names_(names),
+        diags_(diags),
+        numbers_(model, names),
+        time_(names.intern("t")),
+        pi_(names.intern("pi")) {}
+
+  void run() {
+    for (const parse::Event& event : tree_.events) add(event);
+    for (const parse::External& external : tree_.externals) {
+      for (const parse::ObservedEvent& event : external.events) add_observed(event);
+    }
+    for (const Event& event : model_.events) {
+      if (event.kind == parse::EventKind::when) read_names(event.condition, nullptr, 0);
+    }
+    for (const parse::Behaviour& behaviour : tree_.behaviours) read_behaviour(behaviour);
+  }
+
+ private:
+  Event* find(base::NameId name) {
+    auto found = std::find_if(model_.events.begin(), model_.events.end(),
+                              [&](const Event& event) { return event.name == name; });
+    return found == model_.events.end() ? nullptr : &*found;
+  }
+
+  double number(NodeId id, std::string_view what, base::Span span) {
+    auto value = numbers_.value(id);
+    if (value && std::isfinite(*value)) return *value;
+    diags_.report(span, not_constant, what).hint("write a number or constants");
+    return 1;
+  }
+
+  void add(const parse::Event& item) {
+    if (const Event* before = find(item.name)) {
+      diags_.report(item.name_span, declared_twice, names_.text(item.name)).related(before->span, "declared here before");
+      return;
+    }
+    if (auto symbol = model_.find(item.name)) {
+      diags_.report(item.name_span, declared_twice, names_.text(item.name))
+          .related(model_.symbols[*symbol].span, "used here for a value");
+      return;
+    }
+    Event event{item.name, item.name_span, item.kind};
+    event.condition = item.condition;
+    if (item.kind == parse::EventKind::every) {
+      event.period = period(item.period);
+      if (item.from.valid()) event.from = number(item.from, "the first tick of an event", tree_[item.from].span);
+    }
+    for (NodeId time : item.times) event.times.push_back(number(time, "the time of an event", tree_[time].span));
+    std::sort(event.times.begin(), event.times.end());
+    event.times.erase(std::unique(event.times.begin(), event.times.end()), event.times.end());
+    model_.events.push_back(std::move(event));
+  }
+
+  double period(NodeId id) {
+    double value = number(id, "the period of an event", tree_[id].span);
+    if (value > 0) return value;
+    diags_.report(tree_[id].span, bad_setting, "the period of an event must be greater than 0");
+    return 1;
+  }
+
+  // `observes event clock rate 0.1`: the seed's rate is a period in seconds; with a unit it is a rate.
+  void add_observed(const parse::ObservedEvent& item) {
+    if (find(item.name)) return;
+    Event event{item.name, item.span, parse::EventKind::every};
+    if (item.rate.valid()) {
+      event.period = period(item.rate);
+      const std::string& unit = tree_.texts[tree_[item.rate].text];
+      if (unit.ends_with("Hz") || unit.starts_with("1/")) event.period = 1 / event.period;
+    } else if (item.time.valid()) {
+      event.kind = parse::EventKind::at;
+      event.times.push_back(number(item.time, "the time of an event", item.span));
+    } else {
+      diags_.report(item.span, no_timing, names_.text(item.name))
+          .hint("write `observes event {0} rate 0.1`, or declare it: `event {0} every 0.1;`", names_.text(item.name));
+      return;
+    }
+    model_.events.push_back(std::move(event));
+  }
+
+  void read_behaviour(const parse::Behaviour& behaviour) {
+    const Names own{nullptr, behaviour.own, {}};
+    const Names* scope = behaviour.own.valid() ? &own : nullptr;
+    if (behaviour.start.valid()) read_names(behaviour.start, nullptr, 0);
+    if (behaviour.value.valid()) read_names(behaviour.value, nullptr, 0);
+    std::vector<base::NameId> handled;
+    for (const parse::Handler& handler : behaviour.handlers) {
+      const parse::Node& event = tree_[handler.event];
+      if (event.kind != NodeKind::name || !find(event.name)) {
+        const std::string name = parse::print(tree_, names_, handler.event);
+        auto report = diags_.report(event.span, unknown_event, name);
+        std::vector<std::string_view> known;
+        for (const Event& candidate : model_.events) known.push_back(names_.text(candidate.name));
+        if (auto near = base::nearest(name, known))
+          report.hint("did you mean `{}`?", *near);
+        else
+          report.hint("declare it: `event {} every 0.1;`", name);
+      } else if (std::find(handled.begin(), handled.end(), event.name) != handled.end()) {
+        diags_.report(handler.span, handled_twice, names_.text(behaviour.name), names_.text(event.name))
+            .hint("write one handler: `{} => if c then a else b`", names_.text(event.name));
+      } else {
+        handled.push_back(event.name);
+      }
+      read_names(handler.value, scope, 0);
+    }
+  }
+
+  // Reports what does not exist.
+  void read_names(NodeId id, const Names* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    switch (node.kind) {
+      case NodeKind::name:
+        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name))
+          report_unknown(id, scope);
+        return;
+      case NodeKind::member:
+        return;
+      case NodeKind::call: {
+        const parse::Node& callee = tree_[tree_.child(id, 0)];
+        const bool is_name = callee.kind == NodeKind::name;
+        const BuiltinRow* builtin = is_name ? find_builtin(names_.text(callee.name)) : nullptr;
+        if (builtin && (builtin->id == Builtin::integration || builtin->id == Builtin::delay)) {
+          diags_.report(node.span, not_in_handler, fmt::format("`{}`", builtin->name))
+              .hint("give it an equation under `system`, and read its name here");
+        }
+        for (std::uint32_t i = 1; i < node.child_count; ++i) read_names(tree_.child(id, i), scope, depth);
+        auto function = is_name ? model_.find(callee.name) : std::nullopt;
+        if (!function || model_.symbols[*function].role != Role::function || depth > 64) return;
+        const parse::Function& declared = tree_.functions[model_.symbols[*function].declaration];
+        std::vector<Names> bindings(declared.arguments.size());
+        const Names* inner = nullptr;
+        for (std::size_t i = 0; i < bindings.size(); ++i) {
+          bindings[i] = {inner, declared.arguments[i], {}};
+          inner = &bindings[i];
+        }
+        read_names(declared.value, inner, depth + 1);
+        return;
+      }
+      case NodeKind::sum_over: {
+        read_names(tree_.child(id, 0), scope, depth);
+        read_names(tree_.child(id, 1), scope, depth);
+        const Names inner{scope, node.name, {}};
+        read_names(tree_.child(id, 2), &inner, depth);
+        return;
+      }
+      default:
+        for (const parse::Child& child : tree_.children_of(id)) read_names(child.node, scope, depth);
+    }
+  }
+
+  void report_unknown(NodeId id, const Names* scope) {
+    const std::string& name = names_.text(tree_[id].name);
+    auto report = diags_.report(tree_[id].span, unknown_name, name);
+    std::vector<std::string_view> known;
+    for (const Names* bound = scope; bound; bound = bound->outer) known.push_back(names_.text(bound->name));
+    for (const Symbol& symbol : model_.symbols) known.push_back(names_.text(symbol.name));
+    if (auto near = base::nearest(name, known)) {
+      report.hint("did you mean `{}`?", *near);
+    } else if (scope) {
+      report.hint("the behaviour's own old value is `{}` here", names_.text(scope->name));
+    } else {
+      report.hint("a handler reads behaviours and names of the equations; the own old value needs a name: `init a = 0`");
+    }
+    // So that the passes behind this one do not stumble over it again.
+    model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span}));
+  }
+
+  Model& model_;
+  const parse::Tree& tree_;
+  base::Names& names_;
+  diag::Sink& diags_;
+  Numbers numbers_;
+  base::NameId time_;
+  base::NameId pi_;
+};
+
+}  // namespace
+
+void read_events(Model& model, base::Names& names, diag::Sink& diags) { EventReader(model, names, diags).run(); }
+
+}  // namespace check

@@ -1,0 +1,26 @@
+// What can be wrong with modules, loops, families and used files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace expand {
+
+using Text = std::string_view;
+
+inline constexpr diag::Kind<Text> no_module{"E001", "there is no module `{}`"};
+inline constexpr diag::Kind<Text, std::string> too_many_arguments{"E002", "`{}` takes {}"};
+inline constexpr diag::Kind<Text, Text> no_such_argument{"E003", "`{}` has no port or parameter `{}`"};
+inline constexpr diag::Kind<Text> bound_twice{"E004", "the port or parameter `{}` is given twice"};
+inline constexpr diag::Kind<Text> range_not_constant{"E005", "{} must be whole numbers known before the run"};
+inline constexpr diag::Kind<> too_large{"E006", "the program grows too large when this is written out"};
+inline constexpr diag::Kind<Text> instance_not_a_value{"E007", "`{}` is an instance of a module, not a value"};
+inline constexpr diag::Kind<Text, Text> no_member{"E008", "`{}` has no `{}`"};
+inline constexpr diag::Kind<Text> contains_itself{"E009", "the module `{}` contains itself"};
+inline constexpr diag::Kind<Text> name_taken{"E010", "`{}` is declared twice"};
+inline constexpr diag::Kind<long long, Text> no_element{"E011", "there is no element {} in `{}`"};
+inline constexpr diag::Kind<Text> module_not_a_value{"E012", "`{}` is a module, not a function"};
+
+}  // namespace expand

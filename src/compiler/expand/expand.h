@@ -1,0 +1,31 @@
+// Modules, loops, families and used files written out: tree in, tree out. What leaves has plain items only; what belongs to an
+// instance carries its path as part of its name, `leg[2].foot.x`, so that no later pass knows of hierarchy.
+//
+// Rules
+//   s = S(a, k = 2)   the module's items once more, every local name with `s.` before it. A name is local unless the module's
+//                     surroundings declare it as a constant, parameter, function, module or event.
+//   ports             a port is the argument itself when that is no more than names, numbers and tuples of them (`x`, `p'`, `(x, y)`):
+//                     then both are one quantity. Any other argument gets an equation, `s.a = x - y`. A port without argument is
+//                     a local name.
+//   parameters        an argument that is a number replaces the default and stays changeable from outside; any other is bound as a port is.
+//                     A parameter that a range or an index reads is fixed before the run.
+//   S(a);             is named S[1], S[2] .. in the order of the text.
+//   x[i in 1..3] = e  three quantities x[1], x[2], x[3]; `x` alone is the tuple of them.
+//   for i in 1..3 {}  the items once for each number.
+//
+// Cost: linear in what is written out, which is bounded.
+#pragma once
+
+#include <unordered_map>
+
+#include "base/names.h"
+#include "compiler/parse/tree.h"
+#include "diag/sink.h"
+
+namespace expand {
+
+// `overrides` are numbers given from outside by full name; they count where a range reads them.
+[[nodiscard]] parse::Tree expand(parse::Tree tree, base::Names& names,
+                                 const std::unordered_map<base::NameId, double>& overrides, diag::Sink& diags);
+
+}  // namespace expand
