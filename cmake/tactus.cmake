@@ -25,3 +25,37 @@ function(tactus_folder name)
     add_test(NAME ${name} COMMAND ${name}_test)
   endif()
 endfunction()
+
+# tactus_embed(TARGET FUNCTION NAMESPACE HEADER FOLDER file..)
+#
+# Files that travel inside the program: adds to TARGET the function `NAMESPACE::FUNCTION()`, declared in HEADER as
+# `const std::map<std::string_view, std::string_view>&`, from a file's path below FOLDER to its text.
+function(tactus_embed target function namespace header folder)
+  set(assembly "    .section .rodata\n")
+  set(declarations "")
+  set(rows "")
+  set(number 0)
+  foreach(text ${ARGN})
+    file(RELATIVE_PATH name ${folder} ${text})
+    set(symbol tactus_${function}_${number})
+    string(APPEND assembly "    .globl ${symbol}\n    .globl ${symbol}_end\n${symbol}:\n    .incbin \"${text}\"\n${symbol}_end:\n")
+    string(APPEND declarations "extern \"C\" const char ${symbol}[];\nextern \"C\" const char ${symbol}_end[];\n")
+    string(APPEND rows "      {\"${name}\", {${symbol}, static_cast<std::size_t>(${symbol}_end - ${symbol})}},\n")
+    math(EXPR number "${number} + 1")
+  endforeach()
+  string(APPEND assembly "    .section .note.GNU-stack,\"\",@progbits\n")
+  set(base ${CMAKE_CURRENT_BINARY_DIR}/${function})
+  file(GENERATE OUTPUT ${base}.S CONTENT "${assembly}")
+  file(GENERATE OUTPUT ${base}.cpp CONTENT "#include \"${header}\"
+${declarations}
+namespace ${namespace} {
+const std::map<std::string_view, std::string_view>& ${function}() {
+  static const std::map<std::string_view, std::string_view> all = {
+${rows}  };
+  return all;
+}
+}  // namespace ${namespace}
+")
+  set_source_files_properties(${base}.S PROPERTIES OBJECT_DEPENDS "${ARGN}")
+  target_sources(${target} PRIVATE ${base}.S ${base}.cpp)
+endfunction()

@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "api/big_stack.h"
+#include "api/used_files.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/source/diagnostics.h"
 #include "compiler/source/source.h"
@@ -32,8 +33,10 @@ Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&
   run_with_big_stack([&] {
     std::vector<std::uint32_t> files;
     if (!read(compiled, files)) return;
-    compiled.program =
-        compiler::compile(files, compiled.sources, options, compiled.diags, explain ? &compiled.explanation : nullptr);
+    compiler::Options with_files = options;
+    if (!with_files.read_file) with_files.read_file = read_used_file;
+    compiled.program = compiler::compile(files, compiled.sources, with_files, compiled.diags,
+                                         explain ? &compiled.explanation : nullptr);
   });
   compiled.seconds = std::chrono::duration<double>(Clock::now() - before).count();
   compiled.is_misuse = compiled.diags.has_errors() && std::ranges::all_of(compiled.diags.diagnostics(), is_about_use);

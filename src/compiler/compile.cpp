@@ -5,6 +5,8 @@
 #include "base/nearest.h"
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/expand/expand.h"
+#include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
 #include "compiler/lex/lex.h"
 #include "compiler/lower/lower.h"
@@ -61,7 +63,7 @@ const Explanation::Stage* Explanation::find(std::string_view name) const {
   return found == stages.end() ? nullptr : &*found;
 }
 
-std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, const diag::SourceMap& sources,
+std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
                                    const Options& options, diag::Sink& diags, Explanation* explanation) {
   Pages pages(explanation);
   base::Names names;
@@ -74,18 +76,25 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
     if (explanation) all_tokens += print_tokens(tokens, sources);
     parse::append(tree, parse::parse(tokens, sources, names, diags, parse::dialect_of(sources.name(file))));
   }
+  expand::load_used_files(tree, sources, names, options.read_file, diags);
   pages.add("tokens", "the text, cut into words and signs", [&] { return all_tokens; });
   pages.add("tree", "the text as it was read", [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
 
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
+  tree = expand::expand(std::move(tree), names, overrides, diags);
+  if (diags.has_errors()) return std::nullopt;
+  // No modules, loops and families beyond this point.
+
   check::Model model = check::check(tree, names, overrides, diags);
   pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
   if (diags.has_errors()) return std::nullopt;
 
   flat::Model flat = flatten::flatten(model, names, diags);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
+  if (!flat.events.empty())
+    pages.add("events", "what happens at each event, handlers in the order of the data", [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   // No vectors and no functions beyond this point.
 

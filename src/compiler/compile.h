@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/ir.h"
+#include "compiler/source/source.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
 
@@ -20,9 +21,10 @@ struct Override {
 
 struct Options {
   std::vector<Override> overrides;
+  source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
 };
 
-// What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, model, flat, blocks,
+// What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, model, flat, events, blocks,
 // ir. `find` gives the text of one.
 struct Explanation {
   struct Stage {
@@ -35,9 +37,9 @@ struct Explanation {
 };
 
 // Empty, after reporting to `diags`, when the program has errors. `files` are ids in `sources`, compiled together as one
-// program; files named *.phydl are read with the seed's reserved words only. Deterministic. Allocates.
+// program, and gain the files that these use; files named *.phydl are read with the seed's reserved words only. Deterministic. Allocates.
 [[nodiscard]] std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files,
-                                                 const diag::SourceMap& sources, const Options& options,
+                                                 diag::SourceMap& sources, const Options& options,
                                                  diag::Sink& diags, Explanation* explanation = nullptr);
 
 }  // namespace compiler

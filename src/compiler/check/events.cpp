@@ -188,7 +188,7 @@ class EventReader {
       report.hint("a handler reads behaviours and names of the equations; the own old value needs a name: `init a = 0`");
     }
     // So that the passes behind this one do not stumble over it again.
-    model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span}));
+    model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span, {}}));
   }
 
   Model& model_;

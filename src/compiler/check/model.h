@@ -43,8 +43,8 @@ struct Event {
   parse::EventKind kind = parse::EventKind::every;
   double period = 0;
   double from = 0;
-  std::vector<double> times;  // increasing
-  parse::NodeId condition;
+  std::vector<double> times = {};  // increasing
+  parse::NodeId condition = {};
 };
 
 struct Settings {

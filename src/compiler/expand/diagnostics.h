@@ -22,5 +22,6 @@ inline constexpr diag::Kind<Text> contains_itself{"E009", "the module `{}` conta
 inline constexpr diag::Kind<Text> name_taken{"E010", "`{}` is declared twice"};
 inline constexpr diag::Kind<long long, Text> no_element{"E011", "there is no element {} in `{}`"};
 inline constexpr diag::Kind<Text> module_not_a_value{"E012", "`{}` is a module, not a function"};
+inline constexpr diag::Kind<Text> file_not_found{"E013", "there is no file `{}`"};
 
 }  // namespace expand

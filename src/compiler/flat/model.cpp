@@ -17,6 +17,13 @@ expr::LeafNames leaf_names(const Model& model) {
         return primed(model.variables[VariableId(node.index)].name, node.order);
       case expr::Op::input:
         return model.input_names[node.index];
+      case expr::Op::discrete:
+        return model.discrete_names[node.index];
+      case expr::Op::delayed:
+        return fmt::format("delayed {}", model.variables[model.delays[node.index].source].name);
+      case expr::Op::table:
+      case expr::Op::table_2:
+        return model.tables[node.index].name;
       case expr::Op::input_rate:
         return primed(model.input_names[node.index], 1);
       case expr::Op::parameter:
@@ -43,6 +50,8 @@ std::string dump(const Model& model) {
     out += fmt::format("start {} {} {}\n", primed(model.variables[condition.variable].name, condition.order),
                        condition.guess ? '~' : '=', print(model, condition.value));
   }
+  for (const Discrete& discrete : model.discrete)
+    out += fmt::format("behaviour {}: {}\n", discrete.name, describe(discrete.shape));
   int number = 1;
   for (const Equation& equation : model.equations) {
     out += fmt::format("{}: {} = {}\n", number++, print(model, equation.left), print(model, equation.right));

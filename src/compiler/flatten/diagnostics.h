@@ -15,5 +15,6 @@ inline constexpr diag::Kind<std::string_view> constant_not_constant{"T004",
                                                                     "`{}` is declared constant but changes with time"};
 
 inline constexpr diag::Kind<std::string_view> constant_cycle{"T005", "the constant `{}` is made of itself"};
+inline constexpr diag::Kind<std::string> handler_cycle{"T006", "these handlers need each other's new values: {}"};
 
 }  // namespace flatten

@@ -8,8 +8,10 @@
 #include "base/check.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/scope.h"
+#include "compiler/check/target.h"
 #include "compiler/flatten/diagnostics.h"
 #include "compiler/flatten/linear_algebra.h"
+#include "compiler/parse/parse.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace flatten {
@@ -39,10 +41,14 @@ class Flattener {
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
     flat_.settings = {settings.starting_time, settings.ending_time,   settings.step_size,
-                      settings.tolerance,     settings.record_period, settings.solver};
+                      settings.tolerance,     settings.record_period, settings.event_precision,
+                      settings.max_transitions, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
     for (const check::Port& port : model_.ports) add_port(port);
+    for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
+    for (const check::Event& event : model_.events) add_event(event);
+    write_starts();
     return std::move(flat_);
   }
 
@@ -83,6 +89,13 @@ class Flattener {
       }
       case Role::constant:
         value = constant_value(id);
+        break;
+      case Role::behaviour:
+        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}});
+        for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
+          value.items.push_back(flat_.pool.discrete(flat_.discrete_count++));
+          flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
+        }
         break;
       case Role::function:
         break;
@@ -142,23 +155,19 @@ class Flattener {
   }
 
   void add_condition(const parse::Condition& condition) {
-    NodeId base = condition.variable;
-    std::uint32_t order = 0;
-    if (tree_[base].kind == NodeKind::prime) {
-      order = tree_[base].count;
-      base = tree_.child(base, 0);
-    }
-    auto symbol = model_.find(tree_[base].name);
+    const check::Target part = check::target_of(tree_, condition.variable);
+    auto symbol = model_.find(tree_[part.name].name);
     TACTUS_CHECK(symbol.has_value());
-    const Value& target = places_[symbol->value];
+    Value target = places_[symbol->value];
+    if (part.index.valid()) target = row(target, static_cast<std::uint32_t>(constant_in(part.index, nullptr)) - 1);
     Value value = evaluate(condition.value, nullptr);
     for (std::uint32_t i = 0; i < target.items.size(); ++i) {
       ExprId item = as_number(value.item(i));
       if (flat_.pool.is_constant(item) && !std::isfinite(flat_.pool[item].number)) {
-        diags_.report(condition.span, start_not_finite, names_.text(tree_[base].name));
+        diags_.report(condition.span, start_not_finite, names_.text(tree_[part.name].name));
       }
-      flat_.conditions.push_back(
-          {flat::VariableId(flat_.pool[target.items[i]].index), order, item, condition.guess, false, condition.span});
+      flat_.conditions.push_back({flat::VariableId(flat_.pool[target.items[i]].index), part.order, item,
+                                  condition.guess, false, condition.span});
     }
   }
 
@@ -186,6 +195,151 @@ class Flattener {
         flat_.ports.push_back({device, false, i});
       }
     }
+  }
+
+  // --- Events ----------------------------------------------------------------------------------------------------------
+  //
+  // On event E, with old values a, b, ..:
+  //   ordinary handlers  a' = e(..)   read the new values of ordinary behaviours of E and the old ones of all others
+  //   later handlers     b' = e(..)   the same, once the ordinary ones are done
+  // Put into each other, every new value is an expression over old ones; a cycle among ordinary handlers has none.
+
+  void add_behaviour(const parse::Behaviour& behaviour) {
+    const SymbolId symbol = *model_.find(behaviour.name);
+    if (behaviour.value.valid()) {  // passive
+      const Value value = evaluate(behaviour.value, nullptr);
+      const Value& target = places_[symbol.value];
+      for (std::uint32_t i = 0; i < target.items.size(); ++i) {
+        flat_.equations.push({target.items[i], as_number(value.item(i)), behaviour.span,
+                              target.shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      }
+      return;
+    }
+    const Value start = evaluate(behaviour.start, nullptr);
+    const std::uint32_t first = flat_.pool[places_[symbol.value].items[0]].index;
+    auto discrete = std::find_if(flat_.discrete.begin(), flat_.discrete.end(),
+                                 [&](const flat::Discrete& candidate) { return candidate.first == first; });
+    for (std::uint32_t i = 0; i < discrete->shape.size(); ++i) {
+      discrete->start.push_back(as_number(start.item(i)));
+    }
+  }
+
+  // A variable of its own for what is needed at events only; not a channel.
+  flat::VariableId add_hidden(std::string name, ExprId value, base::Span span) {
+    const flat::VariableId variable = flat_.variables.push({std::move(name), span});
+    flat_.equations.push({flat_.pool.variable(variable.value, 0), as_number(value), span, 0});
+    return variable;
+  }
+
+  void add_event(const check::Event& event) {
+    static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT};
+    flat::Event made{names_.text(event.name), kinds[static_cast<int>(event.kind)], event.period, event.from, event.times, {},
+                     event.span};
+    if (event.condition.valid()) {
+      made.condition = add_hidden("the condition of " + made.name, as_number(truth_of(event.condition, nullptr)),
+                                  tree_[event.condition].span);
+    }
+    handlers_.clear();
+    std::vector<SymbolId> order;
+    for (const parse::Behaviour& behaviour : tree_.behaviours) {
+      for (const parse::Handler& handler : behaviour.handlers) {
+        if (tree_[handler.event].name != event.name) continue;
+        const SymbolId symbol = *model_.find(behaviour.name);
+        handlers_.emplace(symbol.value, Handling{&behaviour, &handler, {}, Handling::not_yet});
+        order.push_back(symbol);
+      }
+    }
+    reacting_ = true;
+    std::string code;
+    for (bool later : {false, true}) {
+      done_handlers_.clear();
+      for (SymbolId symbol : order) {
+        if (handlers_.at(symbol.value).handler->later == later) new_value(symbol);
+      }
+      for (SymbolId symbol : done_handlers_) code += handler_code(handlers_.at(symbol.value));
+    }
+    reacting_ = false;
+    for (SymbolId symbol : order) {
+      const Handling& handling = handlers_.at(symbol.value);
+      const Value& place = places_[symbol.value];
+      for (std::uint32_t i = 0; i < place.items.size(); ++i) {
+        const std::uint32_t discrete = flat_.pool[place.items[i]].index;
+        made.updates.push_back({discrete, add_hidden(fmt::format("{} at {}", flat_.discrete_names[discrete], made.name),
+                                                     handling.value.item(i), handling.handler->span)});
+      }
+    }
+    flat_.event_code += fmt::format("if {} happens\n{{{} }}\n", made.name, code);
+    flat_.events.push_back(std::move(made));
+  }
+
+  struct Handling {
+    const parse::Behaviour* behaviour;
+    const parse::Handler* handler;
+    Value value;
+    enum { not_yet, in_progress, done } state;
+  };
+
+  std::string handler_code(const Handling& handling) const {
+    return fmt::format(" {} = {};\n", names_.text(handling.behaviour->name),
+                       parse::print(tree_, names_, handling.handler->value));
+  }
+
+  // `cur = 0; prev = 0;` before the events' code.
+  void write_starts() {
+    std::string starts;
+    for (const parse::Behaviour& behaviour : tree_.behaviours) {
+      if (!behaviour.start.valid()) continue;
+      starts += fmt::format("{} = {}; ", names_.text(behaviour.name), parse::print(tree_, names_, behaviour.start));
+      if (behaviour.own.valid())
+        starts += fmt::format("{} is the old value of {}; ", names_.text(behaviour.own), names_.text(behaviour.name));
+    }
+    if (!starts.empty()) starts.back() = '\n';
+    flat_.event_code = starts + flat_.event_code;
+  }
+
+  // The value of a behaviour behind the event that is being worked out.
+  const Value& new_value(SymbolId symbol) {
+    Handling& handling = handlers_.at(symbol.value);
+    if (handling.state == Handling::done) return handling.value;
+    if (handling.state == Handling::in_progress) {
+      report_cycle(symbol);
+      handling.value = places_[symbol.value];
+      handling.state = Handling::done;
+      return handling.value;
+    }
+    handling.state = Handling::in_progress;
+    open_handlers_.push_back(symbol);
+    const Scope own{nullptr, handling.behaviour->own, places_[symbol.value]};
+    Value value = evaluate(handling.handler->value, handling.behaviour->own.valid() ? &own : nullptr);
+    open_handlers_.pop_back();
+    if (handling.state != Handling::done) handling.value = std::move(value);
+    handling.state = Handling::done;
+    done_handlers_.push_back(symbol);
+    return handling.value;
+  }
+
+  void report_cycle(SymbolId symbol) {
+    auto from = std::find(open_handlers_.begin(), open_handlers_.end(), symbol);
+    std::string cycle;
+    for (auto at = from; at != open_handlers_.end(); ++at) cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
+    cycle += "`" + names_.text(model_.symbols[symbol].name) + "`";
+    const Handling& first = handlers_.at(symbol.value);
+    auto report = diags_.report(first.handler->span, handler_cycle, cycle);
+    for (auto at = from + 1; at < open_handlers_.end(); ++at)
+      report.related(handlers_.at(at->value).handler->span, "this one is part of it");
+    if (open_handlers_.end() - from == 1) {
+      report.hint("the own old value has a name of its own: `{} = init old = .. in {{ .. => old + 1 }}`",
+                  names_.text(model_.symbols[symbol].name));
+    } else {
+      report.hint("mark one of them `later`: it then runs behind the others, and they see its old value");
+    }
+  }
+
+  // A behaviour's name inside a handler.
+  Value behaviour_value(SymbolId symbol) {
+    auto handling = handlers_.find(symbol.value);
+    if (handling == handlers_.end() || handling->second.handler->later) return places_[symbol.value];
+    return new_value(symbol);
   }
 
   // --- Expressions -----------------------------------------------------------------------------------------------------
@@ -346,7 +500,20 @@ class Flattener {
   Value symbol_value(base::NameId name) {
     auto found = model_.find(name);
     TACTUS_CHECK(found.has_value());
-    if (model_.symbols[*found].role == Role::constant) return constant_value(*found);
+    const check::Symbol& symbol = model_.symbols[*found];
+    if (symbol.role == Role::constant) return constant_value(*found);
+    if (reacting_ && symbol.role == Role::behaviour) return behaviour_value(*found);
+    if (auto passive = model_.passive.find(name); reacting_ && passive != model_.passive.end()) {
+      if (++passive_depth_ > 200) {
+        passive_depth_ = 0;
+        reacting_ = false;
+        diags_.report(symbol.span, handler_cycle, "`" + names_.text(name) + "` reads itself");
+        return places_[found->value];
+      }
+      Value value = evaluate(tree_.behaviours[passive->second].value, nullptr);
+      --passive_depth_;
+      return value;
+    }
     return places_[found->value];
   }
 
@@ -575,6 +742,12 @@ class Flattener {
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
   int integrations_ = 0;
+  // While an event is worked out.
+  bool reacting_ = false;
+  int passive_depth_ = 0;
+  std::unordered_map<std::uint32_t, Handling> handlers_;  // by symbol
+  std::vector<SymbolId> open_handlers_;
+  std::vector<SymbolId> done_handlers_;  // in data-flow order
 };
 
 }  // namespace

@@ -4,7 +4,9 @@
 
 namespace lower {
 
-ir::Op operation_of(expr::Op op) {
+namespace {
+
+ir::Op op_of(expr::Op op) {
   using E = expr::Op;
   using I = ir::Op;
   switch (op) {
@@ -46,6 +48,11 @@ ir::Op operation_of(expr::Op op) {
       return I::log;
     case E::power:
       return I::power;
+    case E::table:
+    case E::table_2:
+      return I::table;
+    case E::noise:
+      return I::noise;
     case E::select:
       return I::select;
     case E::less:
@@ -66,6 +73,19 @@ ir::Op operation_of(expr::Op op) {
       TACTUS_CHECK(!"an operation, not a leaf");
       return I::constant;
   }
+}
+
+}  // namespace
+
+ir::Instruction operation_of(const expr::Node& node) {
+  ir::Instruction instruction{op_of(node.op)};
+  if (node.op == expr::Op::table || node.op == expr::Op::table_2) {
+    instruction.index = node.index;
+    instruction.size = node.order;
+    instruction.count = node.order_b;
+  }
+  if (node.op == expr::Op::noise) instruction.number = node.number;
+  return instruction;
 }
 
 ir::Value FunctionBuilder::emit(ir::Instruction instruction) {
@@ -140,11 +160,16 @@ ir::Value FunctionBuilder::operation(ExprId id) {
       instruction.op = ir::Op::parameter;
       instruction.index = node.index;
       break;
+    case expr::Op::discrete:
+    case expr::Op::delayed:
+      instruction.op = node.op == expr::Op::discrete ? ir::Op::discrete : ir::Op::delayed;
+      instruction.index = node.index;
+      break;
     case expr::Op::variable:
       instruction = leaf_(id);
       break;
     default: {
-      instruction.op = operation_of(node.op);
+      instruction = operation_of(node);
       const int operands = expr::operand_count(node.op);
       instruction.a = known(node.a);
       if (operands >= 2) instruction.b = known(node.b);

@@ -60,7 +60,7 @@ class FunctionBuilder {
   std::unordered_map<ExprId, ir::Value> fetched_;  // in the current chunk, from earlier ones
 };
 
-// The instruction of an expression's operation; the names agree.
-ir::Op operation_of(expr::Op op);
+// The instruction of an expression's operation, without operands; the names agree.
+ir::Instruction operation_of(const expr::Node& node);
 
 }  // namespace lower

@@ -60,6 +60,8 @@ class Lowering {
     build_derivative();
     build_outputs();
     build_initialize();
+    build_watch();
+    build_handlers();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
@@ -355,7 +357,7 @@ class Lowering {
             std::find(solution.unknowns.begin(), solution.unknowns.end(), id) - solution.unknowns.begin());
       } else {
         TACTUS_CHECK(node.op != Op::truth);
-        instruction.op = operation_of(node.op);
+        instruction = operation_of(node);
         const int operands = expr::operand_count(node.op);
         instruction.a = value(node.a);
         if (operands >= 2) instruction.b = value(node.b);
@@ -430,9 +432,15 @@ class Lowering {
 
   void build_outputs() {
     FunctionBuilder builder = motion_builder();
-    for (std::size_t b = 0; b < motion_.solutions.size(); ++b) {
-      if (!static_block_[b]) solve(builder, motion_, b);
+    std::vector<bool> is_recorded(model_.variables.size());
+    for (const flat::Group& group : model_.groups) {
+      for (std::uint32_t i = 0; i < group.shape.size(); ++i) is_recorded[group.first.value + i] = true;
     }
+    std::vector<ExprId> wanted;
+    for (const auto& [leaf, block] : motion_.block_of) {
+      if (is_recorded[pool_[leaf].index]) wanted.push_back(leaf);
+    }
+    solve_needed(builder, wanted);
     for (const flat::Group& group : model_.groups) {
       for (std::uint32_t order = 0;; ++order) {
         std::vector<ExprId> items;
@@ -456,6 +464,11 @@ class Lowering {
           channel_of_group_[static_cast<std::size_t>(&group - model_.groups.data())] =
               static_cast<std::uint32_t>(program_.channels.size() - 1);
       }
+    }
+    for (const flat::Discrete& discrete : model_.discrete) {
+      std::vector<ExprId> values;
+      for (std::uint32_t i = 0; i < discrete.shape.size(); ++i) values.push_back(pool_.discrete(discrete.first + i));
+      add_channel(discrete.name, discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
     }
     for (const flat::Input& input : model_.inputs) {
       std::vector<ExprId> values, rates;
@@ -486,6 +499,11 @@ class Lowering {
           return {};
         },
         [this](ExprId e) { return hoist(e); });
+    // Behaviours first: the equations of the start may read them.
+    for (const flat::Discrete& discrete : model_.discrete) {
+      for (std::uint32_t i = 0; i < discrete.shape.size(); ++i)
+        builder.store(ir::Op::store_discrete, discrete.first + i, builder.value(discrete.start[i]));
+    }
     std::vector<bool> mark = needed(start_, sorted_.states);
     // First guesses of every Newton block, before any of them is solved.
     for (std::size_t b = 0; b < mark.size(); ++b) {
@@ -510,7 +528,81 @@ class Lowering {
     program_.initialize = builder.take();
   }
 
+  void solve_needed(FunctionBuilder& builder, const std::vector<ExprId>& wanted) {
+    const std::vector<bool> mark = needed(motion_, wanted);
+    for (std::size_t b = 0; b < mark.size(); ++b) {
+      if (mark[b] && !static_block_[b]) solve(builder, motion_, b);
+    }
+  }
+
+  // A variable that was found to be constant, as the number it is.
+  ExprId hidden_value(flat::VariableId variable) {
+    auto number = sorted_.constants.find(variable.value);
+    return number == sorted_.constants.end() ? pool_.variable(variable.value, 0) : pool_.constant(number->second);
+  }
+
+  void build_watch() {
+    FunctionBuilder builder = motion_builder();
+    std::vector<ExprId> watched;
+    for (const flat::Event& event : model_.events) {
+      ir::Event made{event.name, event.kind, event.times, 0, event.period, event.from, line_of(event.span)};
+      if (event.kind == TACTUS_WHEN) {
+        made.watched = static_cast<std::uint32_t>(watched.size());
+        watched.push_back(hidden_value(event.condition));
+      }
+      program_.events.push_back(std::move(made));
+    }
+    for (const flat::Delay& delay : model_.delays) {
+      ir::Delay made;
+      made.source = static_cast<std::uint32_t>(watched.size());
+      made.duration = program_.derived_count++;
+      made.capacity = delay_capacity(delay.duration);
+      prepare_->store(ir::Op::store_derived, made.duration, prepare_->value(delay.duration));
+      watched.push_back(hidden_value(delay.source));
+      program_.delays.push_back(made);
+    }
+    solve_needed(builder, watched);
+    for (std::uint32_t i = 0; i < watched.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_watched, i, builder.value(watched[i]));
+    }
+    program_.watch_count = static_cast<std::uint32_t>(watched.size());
+    program_.watch = builder.take();
+  }
+
+  // Samples kept of a delay: every step, when steps and delay are known and not too many.
+  std::uint32_t delay_capacity(ExprId duration) const {
+    constexpr double fewest = 64, usual = 4096, most = 65536;
+    const auto step = model_.settings.step_size;
+    if (!step || !pool_.is_constant(duration)) return static_cast<std::uint32_t>(usual);
+    return static_cast<std::uint32_t>(std::clamp(std::ceil(pool_[duration].number / *step) + 16, fewest, most));
+  }
+
+  void build_handlers() {
+    for (const flat::Event& event : model_.events) {
+      FunctionBuilder builder = motion_builder();
+      std::vector<ExprId> values;
+      for (const flat::Update& update : event.updates) values.push_back(hidden_value(update.value));
+      solve_needed(builder, values);
+      // All values before any of them changes what the others read.
+      std::vector<ir::Value> made;
+      for (ExprId value : values) made.push_back(builder.value(value));
+      for (std::size_t i = 0; i < made.size(); ++i)
+        builder.store(ir::Op::store_discrete, event.updates[i].discrete, made[i]);
+      program_.handlers.push_back(builder.take());
+    }
+  }
+
+  std::uint32_t line_of(base::Span span) const {
+    return sources_.size() > 0 ? sources_.position(span.file, span.begin).line : 0;
+  }
+
   void describe() {
+    program_.discrete_count = model_.discrete_count;
+    program_.event_precision = model_.settings.event_precision.value_or(0);
+    program_.max_transitions = static_cast<std::uint32_t>(std::min(model_.settings.max_transitions.value_or(0), 1e9));
+    for (const flat::Table& table : model_.tables)
+      program_.tables.push_back({table.method, table.x, table.y, table.values, table.slopes});
     program_.input_count = model_.input_count;
     for (const flat::Input& input : model_.inputs) {
       program_.input_channels.push_back({input.name, "", input.first, input.shape.rows, input.shape.columns, 0});

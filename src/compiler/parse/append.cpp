@@ -64,13 +64,17 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
   }
 }
 
-}  // namespace
+// Nodes, texts, bodies and uses of `from` behind those of `into`; how to renumber what refers to them.
+struct Moved {
+  std::uint32_t nodes;
+  std::uint32_t bodies;
+  NodeId operator()(NodeId id) const { return id.valid() ? NodeId(id.value + nodes) : id; }
+};
 
-void append(Tree& into, const Tree& from) {
-  const auto nodes = static_cast<std::uint32_t>(into.nodes.size());
+Moved append_nodes(Tree& into, const Tree& from) {
+  const Moved moved{static_cast<std::uint32_t>(into.nodes.size()), static_cast<std::uint32_t>(into.bodies.size())};
   const auto children = static_cast<std::uint32_t>(into.children.size());
   const auto texts = static_cast<std::uint32_t>(into.texts.size());
-  auto moved = [&](NodeId id) { return id.valid() ? NodeId(id.value + nodes) : id; };
   for (Node node : from.nodes) {
     node.first_child += children;
     if (node.text != 0) node.text += texts;
@@ -78,6 +82,27 @@ void append(Tree& into, const Tree& from) {
   }
   for (Child child : from.children) into.children.push_back({moved(child.node), child.op});
   into.texts.insert(into.texts.end(), from.texts.begin(), from.texts.end());
+  into.uses.insert(into.uses.end(), from.uses.begin(), from.uses.end());
+  for (const Body& body : from.bodies) {
+    Body items;
+    append_items(items, body, moved, moved.bodies);
+    into.bodies.push_back(std::move(items));
+  }
+  return moved;
+}
+
+}  // namespace
+
+std::uint32_t append_file(Tree& into, const Tree& from) {
+  const Moved moved = append_nodes(into, from);
+  Body items;
+  append_items(items, from, moved, moved.bodies);
+  into.bodies.push_back(std::move(items));
+  return static_cast<std::uint32_t>(into.bodies.size() - 1);
+}
+
+void append(Tree& into, const Tree& from) {
+  const Moved moved = append_nodes(into, from);
   for (Setting item : from.settings) {
     item.value = moved(item.value);
     into.settings.push_back(item);
@@ -96,12 +121,7 @@ void append(Tree& into, const Tree& from) {
     item.period = moved(item.period);
     into.externals.push_back(std::move(item));
   }
-  for (const Use& item : from.uses) into.uses.push_back(item);
-  const auto bodies = static_cast<std::uint32_t>(into.bodies.size());
-  for (const Body& body : from.bodies) {
-    append_items(into.bodies.emplace_back(), body, moved, bodies);
-  }
-  append_items(into, from, moved, bodies);
+  append_items(into, from, moved, moved.bodies);
 }
 
 }  // namespace parse

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -21,5 +22,13 @@ inline constexpr std::size_t max_bytes = 16 * 1024 * 1024;
 // The same for a text in memory: standard input, an editor's buffer, a test.
 [[nodiscard]] std::optional<std::uint32_t> add(std::string name, std::string text, diag::SourceMap& sources,
                                                diag::Sink& diags);
+
+// A file that a program names.
+struct File {
+  std::string name;  // for messages, and for what it names itself
+  std::string text;
+};
+// `path` as it is written in the file called `from`; empty when there is none, or it cannot be read.
+using Reader = std::function<std::optional<File>(const std::string& from, const std::string& path)>;
 
 }  // namespace source

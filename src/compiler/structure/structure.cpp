@@ -30,6 +30,7 @@ class Analysis {
     for (const Equation& equation : model_.equations) equations_.push_back(equation);
     conditions_ = model_.conditions;
     fold_constants();
+    settle_before_the_run();
     find_orders();
     differentiate_definitions();
     if (diags_.error_count() > errors_before) return std::nullopt;
@@ -114,6 +115,32 @@ class Analysis {
     }
     equations_ = std::move(rest);
     for (flat::Condition& condition : conditions_) condition.value = constants(condition.value);
+  }
+
+  // First values of behaviours and durations of delays: of numbers, constants and parameters.
+  void settle_before_the_run() {
+    symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
+    auto is_static = [&](ExprId e) {
+      for (Op op : {Op::variable, Op::time, Op::input, Op::input_rate, Op::discrete, Op::delayed}) {
+        if (!symbolic::leaves(pool_, e, op).empty()) return false;
+      }
+      return true;
+    };
+    for (flat::Discrete& discrete : model_.discrete) {
+      for (ExprId& start : discrete.start) {
+        start = constants(start);
+        if (is_static(start)) continue;
+        diags_.report(discrete.span, start_not_static, discrete.name)
+            .hint("make it of numbers, constants and parameters; a handler may read what moves");
+        break;
+      }
+    }
+    for (flat::Delay& delay : model_.delays) {
+      delay.duration = constants(delay.duration);
+      if (!is_static(delay.duration)) {
+        diags_.report(delay.span, delay_not_static).hint("make it of numbers, constants and parameters");
+      }
+    }
   }
 
   // A constant's number, 0 for its derivatives, invalid for everything else.
@@ -359,12 +386,15 @@ class Analysis {
     }
     for (ExprId side : {left, right}) {
       Op op = pool_[side].op;
-      if (op == Op::parameter || op == Op::input) {
-        std::string name =
-            op == Op::parameter ? model_.parameters[pool_[side].index].name : model_.input_names[pool_[side].index];
+      if (op == Op::parameter || op == Op::input || op == Op::discrete) {
+        std::string name = op == Op::parameter ? model_.parameters[pool_[side].index].name
+                           : op == Op::input   ? model_.input_names[pool_[side].index]
+                                               : model_.discrete_names[pool_[side].index];
         auto report = diags_.report(equation.span, determined_from_outside, name);
         if (op == Op::parameter)
           report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
+        else if (op == Op::discrete)
+          report.related(discrete_span(pool_[side].index), "it is a reactive behaviour, defined here");
         else
           report.related(input_span(pool_[side].index), "it is read from outside, declared here");
         report.hint("drop the equation or the declaration");
@@ -381,6 +411,13 @@ class Analysis {
     }
     diags_.report(equation.span, nothing_left, "every name in it is known from other equations")
         .hint("drop it, or let one of its names be free");
+  }
+
+  base::Span discrete_span(std::uint32_t scalar) const {
+    for (const flat::Discrete& discrete : model_.discrete) {
+      if (scalar >= discrete.first && scalar < discrete.first + discrete.shape.size()) return discrete.span;
+    }
+    return {};
   }
 
   base::Span input_span(std::uint32_t scalar) const {
