@@ -18,8 +18,16 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->output_count;
   layout->warm = at;
   at += model->warm_count;
+  layout->discrete = at;
+  at += model->discrete_count;
+  layout->clocks = at;
+  at += model->event_count;
+  layout->history = at;
+  at += model->history_count;
   at += model->state_count; /* tk_kept_derivative */
   layout->snapshot = at;
+  layout->watched = at;
+  at += model->watch_count;
   layout->work = at;
   at += model->work_count;
   layout->stages = at;
