@@ -44,7 +44,7 @@ struct tactus_instance {
   double input_time; /* an input reads input + input_rate * (t - input_time) */
   double next_step;  /* adaptive: the step to try next; 0 asks for a first guess */
   double last_error; /* adaptive: the scaled error of the last accepted step (PI control) */
-  double dense_from; /* adaptive: the last step went from here ... */
+  double dense_from; /* adaptive, or parts: the last step went from here ... */
   double dense_step; /* ... over this length; 0 before the first */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
@@ -65,7 +65,9 @@ typedef struct tactus_layout {
   uint32_t outputs;
   uint32_t warm; /* last solution of every Newton block, its next start */
   uint32_t discrete; /* reactive behaviours: constant between events */
-  uint32_t clocks;   /* one an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds */
+  /* One an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds. 0.5 more: due now, not yet
+   * fired (when: 0.5, its condition rose); tk_fire rounds up. */
+  uint32_t clocks;
   uint32_t history;  /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */

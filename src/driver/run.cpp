@@ -189,7 +189,7 @@ struct Report {
     if (outcome.failure) {
       const sim::Failure& failure = *outcome.failure;
       Json told = {
-          {"kind", sim::status_name(failure.status)}, {"time", json_number(failure.time)}, {"text", failure.text}};
+          {"kind", failure.kind}, {"time", json_number(failure.time)}, {"text", failure.text}};
       if (!failure.hint.empty()) told["hint"] = failure.hint;
       if (!failure.equations.empty()) told["equations"] = failure.equations;
       if (failure.line) told["line"] = failure.line;

@@ -57,9 +57,6 @@ TK_ALWAYS_INLINE double tk_rough_power(double x, double p) {
   return tk_from_bits((uint64_t)((int64_t)whole + 1023) << 52) * (1.0 + part - bend * part * (1.0 - part));
 }
 
-TK_ALWAYS_INLINE double tk_max(double a, double b) { return a > b ? a : b; }
-TK_ALWAYS_INLINE double tk_min(double a, double b) { return a < b ? a : b; }
-
 /* The scaled error of a step of length h, and into `errors` that of each state. */
 TK_ALWAYS_INLINE double tk_error(const tk_embedded_method* pair, uint32_t n, const double* x, const double* after,
                                  const double* k, double h, double tolerance, double* errors, int specialised) {

@@ -8,7 +8,10 @@
  *   3..18   the stages' derivatives: dop853 has 13, and 3 more for its dense output
  *   19..25  the coefficients of dop853's dense output
  *   26      its first double is 1 when 19..25 belong to the last step
- *   27      the scaled error of each state */
+ *   27      the scaled error of each state
+ *
+ * A part of a fixed-step run (parts.c) leaves the same for tk_between: 1 and 2 the states at its ends, 3 and 4, once they
+ * are asked for, the derivatives there, and 26 whether they were. */
 #ifndef TACTUS_KERNEL_SECTIONS_H
 #define TACTUS_KERNEL_SECTIONS_H
 
@@ -78,6 +81,9 @@ TK_ALWAYS_INLINE void tk_zero(uint32_t count, double* to) {
     TK_HIDE(i);
   }
 }
+
+TK_ALWAYS_INLINE double tk_max(double a, double b) { return a > b ? a : b; }
+TK_ALWAYS_INLINE double tk_min(double a, double b) { return a < b ? a : b; }
 
 TK_ALWAYS_INLINE int tk_is_finite(double x) { return x - x == 0.0; }
 

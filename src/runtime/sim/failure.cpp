@@ -49,6 +49,8 @@ const char* status_name(tactus_status status) {
       return "singular";
     case TACTUS_STEP_TOO_SMALL:
       return "step_too_small";
+    case TACTUS_ENDLESS_EVENTS:
+      return "endless_events";
   }
   return "unknown";
 }
@@ -59,6 +61,7 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
   constexpr std::size_t text_shown = 400;
   Failure failure;
   failure.status = status;
+  failure.kind = status_name(status);
   failure.time = instance.time;
   const double* data = tactus_data_const(&instance);
   for (std::uint32_t i = 0; i < model.state_count; ++i)
@@ -101,6 +104,17 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
                                has_state ? fmt::format(" because of {}", state) : "");
     failure.hint =
         "the solution may grow without bound there, or jump; a larger --tolerance or a fixed --step may pass it";
+  } else if (status == TACTUS_ENDLESS_EVENTS) {
+    bool has_event =
+        instance.failed_index >= 0 && static_cast<std::uint32_t>(instance.failed_index) < model.event_count;
+    const tactus_event* event = has_event ? &model.events[instance.failed_index] : nullptr;
+    std::string place = event && event->line ? fmt::format(" (line {})", event->line) : "";
+    failure.line = event ? event->line : 0;
+    failure.text = fmt::format("{}, events cause each other without end: {}{} is one of them", when,
+                               event ? fmt::format("`{}`", event->name) : std::string("one"), place);
+    failure.hint =
+        "let a handler make its own condition false without making another's true; a longer chain that does end needs "
+        "`simulation max_transitions = ..`";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state
                        ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")
@@ -113,6 +127,21 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
   }
   if (!failure.states.empty() && !starting)
     failure.text += "\n  the state then: " + list_values(failure.states, values_shown);
+  return failure;
+}
+
+Failure describe_short_delay(const tactus_model& model, const tactus_instance& instance, double duration, double step) {
+  Failure failure;
+  failure.kind = "delay_too_short";
+  failure.time = instance.time;
+  if (duration > 0 && std::isfinite(duration)) {
+    failure.text = fmt::format("in model `{}`, a delay of {} is shorter than the step of {}: its past is not known yet",
+                               model.name, duration, step);
+    failure.hint = fmt::format("take --step {} or shorter, or an adaptive solver: --solver tsit5", duration);
+  } else {
+    failure.text = fmt::format("in model `{}`, a delay lasts {}: it must be positive", model.name, duration);
+    failure.hint = "look at the second argument of `delay`, and the parameters in it";
+  }
   return failure;
 }
 

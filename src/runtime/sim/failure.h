@@ -15,7 +15,8 @@ struct NamedValue {
 };
 
 struct Failure {
-  tactus_status status = TACTUS_OK;
+  tactus_status status = TACTUS_OK;  // of the kernel's call; ok when none was made
+  std::string kind;                  // status_name, or "delay_too_short"
   double time = 0;   // of the last good state; the failed step began here
   std::string text;  // one or more lines for people, without an end of line
   std::string hint;
@@ -29,7 +30,10 @@ struct Failure {
 Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status,
                          bool starting);
 
-// "ok", "not_finite", "diverged", "singular", "step_too_small".
+// A delay that lasts `duration` and cannot be run: with fixed steps of `step` none may be shorter.
+Failure describe_short_delay(const tactus_model& model, const tactus_instance& instance, double duration, double step);
+
+// "ok", "not_finite", "diverged", "singular", "step_too_small", "endless_events".
 const char* status_name(tactus_status status);
 
 }  // namespace sim

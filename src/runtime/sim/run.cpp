@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "base/check.h"
 #include "kernel/kernel.h"
@@ -31,6 +32,7 @@ class Run {
         plan_(request.plan),
         observer_(observer),
         model_(request.table()),
+        has_events_(model_->event_count > 0 || model_->delay_count > 0),
         instance_(*model_),
         inputs_(request.feeds),
         warm_(model_->warm_count),
@@ -54,7 +56,12 @@ class Run {
   bool advance_to(std::int64_t step);
   bool last_short_step();
   bool fixed_step_with_rows(double h);
+  bool fixed_parts_with_rows(double h);
   void adaptive();
+  bool end_part(double close);
+
+  int fixed_steps(std::int64_t count);
+  bool check_delays();
 
   bool fail(int status, bool starting = false);
   bool evaluate(double t, const double* x);
@@ -71,6 +78,7 @@ class Run {
   const Plan& plan_;
   Observer* observer_;
   const tactus_model* model_;
+  bool has_events_;  // or delays: the run goes in parts
   Instance instance_;
   Inputs inputs_;
   std::vector<double> warm_;  // warm starts, put aside while recording
@@ -133,11 +141,31 @@ bool Run::start() {
     instance_.section(model_->layout.parameters)[parameter.index] = parameter.value;
   inputs_.set(*model_, instance_.get(), plan_.start, plan_.adaptive() ? 0 : plan_.step);
   if (int status = tk_start(model_, instance_.get())) return fail(status, true);
+  if (!check_delays()) return false;
+  if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
   if (observer_) {
     if (!record(instance_->time, states())) return false;
     next_row_ = 1;
   }
   return true;
+}
+
+// Durations may depend on parameters, so they are known only now.
+bool Run::check_delays() {
+  for (std::uint32_t i = 0; i < model_->delay_count; ++i) {
+    double duration = instance_.section(model_->layout.derived)[model_->delays[i].duration];
+    bool is_short = !plan_.adaptive() && duration < plan_.step * (1 - grid_slack);
+    if (duration > 0 && std::isfinite(duration) && !is_short) continue;
+    ending_ = Ending::failed;
+    failure_ = describe_short_delay(*model_, *instance_.get(), duration, plan_.step);
+    return false;
+  }
+  return true;
+}
+
+int Run::fixed_steps(std::int64_t count) {
+  auto steps = has_events_ ? tk_event_steps : model_->fixed_steps;
+  return steps(model_, instance_.get(), plan_.solver, plan_.step, count);
 }
 
 // Up to `step` full steps in all, in chunks.
@@ -150,11 +178,11 @@ bool Run::advance_to(std::int64_t step) {
     auto before = Clock::now();
     int status = TACTUS_OK;
     if (inputs_.empty()) {
-      status = model_->fixed_steps(model_, instance_.get(), plan_.solver, plan_.step, count);
+      status = fixed_steps(count);
     } else {
       for (std::int64_t i = 0; i < count && status == TACTUS_OK; ++i) {
         inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
-        status = model_->fixed_steps(model_, instance_.get(), plan_.solver, plan_.step, 1);
+        status = fixed_steps(1);
       }
       // The inputs of the next step, for a row that is recorded here.
       if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
@@ -212,6 +240,7 @@ bool Run::last_short_step() {
 
 // One step of length h and the rows strictly inside it.
 bool Run::fixed_step_with_rows(double h) {
+  if (has_events_) return fixed_parts_with_rows(h);
   refresh_table();
   inputs_.set(*model_, instance_.get(), instance_->time, h);
   double from = instance_->time;
@@ -244,6 +273,35 @@ bool Run::fixed_step_with_rows(double h) {
   return true;
 }
 
+// The rows strictly inside the last part, then what is due at its end. Rows closer to the end than `close` are after it.
+bool Run::end_part(double close) {
+  for (double t = row_time(next_row_); observer_ && t < instance_->time - close; t = row_time(++next_row_)) {
+    if (!go_on()) return false;
+    tk_between(model_, instance_.get(), plan_.solver, t, x_.data());
+    if (!record(t, x_.data())) return false;
+  }
+  int status = tk_fire(model_, instance_.get());
+  return status == TACTUS_OK || fail(status);
+}
+
+// The same in parts. A row at the step's end is left to the caller.
+bool Run::fixed_parts_with_rows(double h) {
+  refresh_table();
+  inputs_.set(*model_, instance_.get(), instance_->time, h);
+  const std::int64_t end = instance_->steps + 1;
+  const double close = grid_slack * h;
+  while (instance_->steps < end) {
+    constexpr double no_end = std::numeric_limits<double>::infinity();
+    if (int status = tk_part(model_, instance_.get(), plan_.solver, h, 0, no_end)) return fail(status);
+    if (!end_part(close)) return false;
+    for (; observer_ && instance_->steps < end && row_time(next_row_) <= instance_->time + close; ++next_row_) {
+      if (!record(row_time(next_row_), states())) return false;
+    }
+  }
+  inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
+  return true;
+}
+
 void Run::adaptive() {
   // Knots closer than this are taken together.
   double gap = 1e-12 * std::max(plan_.end - plan_.start, std::abs(plan_.end));
@@ -258,6 +316,18 @@ void Run::adaptive() {
       instance_->first_stage_valid = 0;  // a rate that the model reads may have jumped
     }
     double end = inputs_.empty() ? plan_.end : knot;
+    if (has_events_) {
+      const double close = grid_slack * plan_.period;
+      if (int status = tk_part(model_, instance_.get(), plan_.solver, plan_.step, plan_.tolerance, end)) {
+        fail(status);
+        return;
+      }
+      if (!end_part(close)) return;
+      for (; observer_ && row_time(next_row_) <= instance_->time + close && instance_->time < plan_.end; ++next_row_) {
+        if (!record(row_time(next_row_), states())) return;
+      }
+      continue;
+    }
     int status = model_->adaptive_step(model_, instance_.get(), plan_.solver, end, plan_.step, plan_.tolerance);
     if (status != TACTUS_OK) {
       fail(status);

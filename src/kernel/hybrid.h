@@ -1,0 +1,54 @@
+/* What events.c, parts.c and delays.c share. Times are compared with a little slack, since grids, ticks and delayed instants
+ * are different sums: two instants closer than rounding makes them are one. */
+#ifndef TACTUS_KERNEL_HYBRID_H
+#define TACTUS_KERNEL_HYBRID_H
+
+#include "kernel/kernel.h"
+#include "kernel/sections.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Instants closer to the grid than this part of a step are on it. */
+#define TK_GRID_SLACK 1e-9
+
+TK_ALWAYS_INLINE double tk_infinite(void) { return tk_from_bits(0x7ff0000000000000u); }
+
+/* How far apart two sums may be that mean the instant t. */
+TK_ALWAYS_INLINE double tk_time_slack(const tactus_model* model, double t) {
+  return 0x1p-49 * (tk_abs(t) + tk_abs(model->starting_time));
+}
+
+/* Events: events.c. */
+/* Scheduled events up to `slack` after the present time become due. */
+void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, double slack);
+/* The next tick of any scheduled event that is not due now. */
+double tk_next_tick(const tactus_model* model, const tactus_instance* instance);
+/* `watch` at (t, x), if there is anything to watch. */
+int tk_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x);
+/* Whether a condition that did not hold does in what was watched last. */
+int tk_has_risen(const tactus_model* model, const tactus_instance* instance);
+/* From what was watched last: conditions that rose become due, those that fell may rise again. */
+void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
+
+/* Delays: delays.c. */
+/* Every history begins here, with what its source is at the present time. */
+int tk_begin_histories(const tactus_model* model, tactus_instance* instance);
+/* What was watched last joins the histories at time t. After a jump at t: beside the value before it. */
+void tk_remember(const tactus_model* model, tactus_instance* instance, double t);
+void tk_remember_jump(const tactus_model* model, tactus_instance* instance, double t, int only_changes);
+/* The least positive duration; infinity without. */
+double tk_shortest_delay(const tactus_model* model, const tactus_instance* instance);
+/* How far apart samples need to be at most, for all delays. */
+double tk_history_spacing(const tactus_model* model, const tactus_instance* instance);
+/* The first time in (now, t_end) at which some delay gives a jump of its past; else t_end. */
+double tk_next_jump(const tactus_model* model, const tactus_instance* instance, double t_end);
+/* Whether some delay gives a jump of its past at t. */
+int tk_is_jump(const tactus_model* model, const tactus_instance* instance, double t);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

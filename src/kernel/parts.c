@@ -1,0 +1,252 @@
+/* A run in parts. Enters: an Instance at (time, states), its events fired. Leaves: the same at the next point of the grid,
+ * accepted step or event, whichever is first, with what is due there marked; or unchanged, with status.
+ *
+ * A scheduled event and a jump out of a delay's past end a part exactly. A condition is watched at both ends of a part: if it
+ * rose, the earliest rise is bracketed by bisection on the part's interpolant until the bracket is as short as event_precision,
+ * and the part ends at its right end, where the condition holds, with the interpolant's state. A condition that holds only
+ * inside a part is not seen.
+ *
+ * While something is evaluated inside a part or at its end, instance->time is where it began: a delay gives the value before a
+ * jump at its end. */
+#include "kernel/hybrid.h"
+
+static const double tk_default_precision = 1e-9;
+
+static int tk_part_is_adaptive(int solver) { return solver >= TACTUS_BS3; }
+
+/* The derivatives at both ends of a fixed part; where they cannot be had, those of the chord. */
+static void tk_part_slopes(const tactus_model* model, tactus_instance* instance) {
+  const uint32_t n = model->state_count;
+  const double* before = tk_stage_vector(model, instance, TK_BEFORE);
+  const double* after = tk_stage_vector(model, instance, TK_AFTER);
+  double* slope = tk_stage_vector(model, instance, TK_STAGES);
+  double* slope_after = slope + n;
+  double* warm = tactus_data(instance) + model->layout.warm;
+  double* saved = tk_saved_warm(model, instance);
+  const int32_t failed_block = instance->failed_block;
+  const double now = instance->time;
+  const double from = instance->dense_from;
+  const double h = instance->dense_step;
+
+  tk_copy(model->warm_count, warm, saved);
+  instance->time = from;
+  int status = model->derivative(model, instance, from, before, slope);
+  if (status == TACTUS_OK) status = model->derivative(model, instance, from + h, after, slope_after);
+  instance->time = now;
+  tk_copy(model->warm_count, saved, warm);
+  instance->failed_block = failed_block;
+  if (status != TACTUS_OK || tk_first_not_finite(2 * n, slope) >= 0) {
+    for (uint32_t i = 0; i < n; i++) slope[i] = slope_after[i] = (after[i] - before[i]) / h;
+  }
+}
+
+void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
+  const uint32_t n = model->state_count;
+  const double h = instance->dense_step;
+  const double theta = (t - instance->dense_from) / h;
+  if (tk_part_is_adaptive(solver) || h == 0.0 || theta == 0.0 || theta == 1.0) {
+    tk_dense(model, instance, solver, t, x);
+    return;
+  }
+  if (n == 0) return;
+  double* ready = tk_stage_vector(model, instance, TK_DENSE_READY);
+  if (*ready == 0.0) tk_part_slopes(model, instance);
+  *ready = 1.0;
+  const double* before = tk_stage_vector(model, instance, TK_BEFORE);
+  const double* after = tk_stage_vector(model, instance, TK_AFTER);
+  const double* slope = tk_stage_vector(model, instance, TK_STAGES);
+  const double* slope_after = slope + n;
+  const double rest = 1.0 - theta;
+  /* HNW II.6, (6.7) */
+  for (uint32_t i = 0; i < n; i++) {
+    x[i] = rest * before[i] + theta * after[i] +
+           theta * (theta - 1.0) *
+               ((1.0 - 2.0 * theta) * (after[i] - before[i]) + (theta - 1.0) * h * slope[i] + theta * h * slope_after[i]);
+  }
+}
+
+/* A fixed step from the present time to `end`: the grid's own when `whole`, else one of another length beside its count. */
+static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double end,
+                         int whole) {
+  const uint32_t n = model->state_count;
+  const double from = instance->time;
+  const double start_time = instance->start_time;
+  const int64_t steps = instance->steps;
+  tk_copy(n, tk_states(model, instance), tk_stage_vector(model, instance, TK_BEFORE));
+  int status;
+  if (whole && start_time + (double)steps * h == from) {
+    status = model->fixed_steps(model, instance, solver, h, 1);
+  } else {
+    instance->start_time = from;
+    instance->steps = 0;
+    status = model->fixed_steps(model, instance, solver, end - from, 1);
+    instance->start_time = start_time;
+    instance->steps = status == TACTUS_OK && whole ? steps + 1 : steps;
+  }
+  if (status != TACTUS_OK) {
+    instance->time = from;
+    return status;
+  }
+  instance->time = end;
+  instance->dense_from = from;
+  instance->dense_step = end - from;
+  tk_copy(n, tk_states(model, instance), tk_stage_vector(model, instance, TK_AFTER));
+  if (n > 0) *tk_stage_vector(model, instance, TK_DENSE_READY) = 0.0;
+  return TACTUS_OK;
+}
+
+/* The right end of a bracket around the earliest rise in (from, end], given one at `end`. */
+static int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end) {
+  double* x = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  double low = from;
+  double high = *end;
+  const double precision = tk_max(model->event_precision > 0.0 ? model->event_precision : tk_default_precision,
+                                  0x1p-50 * tk_max(tk_abs(low), tk_abs(high)));
+  while (high - low > precision) {
+    const double middle = low + 0.5 * (high - low);
+    tk_between(model, instance, solver, middle, x);
+    const int status = tk_watch(model, instance, middle, x);
+    if (status != TACTUS_OK) return status;
+    if (tk_has_risen(model, instance)) {
+      high = middle;
+    } else {
+      low = middle;
+    }
+  }
+  *end = high;
+  return TACTUS_OK;
+}
+
+/* Delays' sources inside an adaptive step: its ends alone are too far apart to interpolate between. */
+static int tk_remember_inside(const tactus_model* model, tactus_instance* instance, int solver, double from,
+                              double end) {
+  double* x = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  const double pieces = tk_ceil((end - from) / tk_history_spacing(model, instance));
+  for (double k = 1.0; k < pieces; k += 1.0) {
+    const double t = from + (end - from) * (k / pieces);
+    tk_between(model, instance, solver, t, x);
+    const int status = tk_watch(model, instance, t, x);
+    if (status != TACTUS_OK) return status;
+    tk_remember(model, instance, t);
+  }
+  return TACTUS_OK;
+}
+
+/* What a step from `from` to the present time passed: located, remembered, marked. */
+static int tk_end_part(const tactus_model* model, tactus_instance* instance, int solver, double from,
+                       int64_t steps_before, double grid_slack) {
+  double* x = tk_states(model, instance);
+  const double full = instance->time;
+  double end = full;
+  instance->time = from;
+  int status = tk_watch(model, instance, end, x);
+  if (status == TACTUS_OK && tk_has_risen(model, instance)) {
+    status = tk_locate(model, instance, solver, from, &end);
+    if (status != TACTUS_OK) return status;
+    if (full - end <= grid_slack) end = full;
+    if (end < full) {
+      tk_between(model, instance, solver, end, x);
+      instance->first_stage_valid = 0;
+      if (!tk_part_is_adaptive(solver)) instance->steps = steps_before;
+    }
+    status = tk_watch(model, instance, end, x);
+  }
+  if (status != TACTUS_OK) return status;
+  if (model->delay_count > 0) {
+    if (tk_part_is_adaptive(solver)) {
+      status = tk_remember_inside(model, instance, solver, from, end);
+      if (status == TACTUS_OK) status = tk_watch(model, instance, end, x);
+      if (status != TACTUS_OK) return status;
+    }
+    tk_remember(model, instance, end);
+  }
+  instance->time = end;
+  if (model->delay_count > 0 && tk_is_jump(model, instance, end)) {
+    instance->first_stage_valid = 0;
+    status = tk_watch(model, instance, end, x);
+    if (status != TACTUS_OK) return status;
+    /* The start is a kink of every past: one duration later the motion has one of the next order, and so on. Order 4 asks
+     * for the first three. */
+    const int is_later = end - model->starting_time > 2.5 * tk_shortest_delay(model, instance);
+    tk_remember_jump(model, instance, end, is_later);
+  }
+  tk_mark_conditions(model, instance);
+  return TACTUS_OK;
+}
+
+int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+            double t_end) {
+  const double from = instance->time;
+  const double rounding = tk_time_slack(model, from) + (tk_is_finite(t_end) ? tk_time_slack(model, t_end) : 0.0);
+  const double slack = tk_part_is_adaptive(solver) ? rounding : tk_max(TK_GRID_SLACK * h, rounding);
+  const double tick = tk_next_tick(model, instance);
+  const double shortest = tk_shortest_delay(model, instance);
+  tk_clear_failure(instance);
+  if (!(t_end > from) || tick <= from) {
+    tk_mark_scheduled(model, instance, slack);
+    return TACTUS_OK;
+  }
+  int64_t steps_before = instance->steps;
+  int status;
+  if (tk_part_is_adaptive(solver)) {
+    double end = tick < t_end - slack ? tick : t_end;
+    end = tk_next_jump(model, instance, end);
+    const double h_max = h > 0.0 ? tk_min(h, shortest) : tk_is_finite(shortest) ? shortest : 0.0;
+    status = model->adaptive_step(model, instance, solver, end, h_max, tolerance);
+  } else {
+    if (instance->start_time + (double)steps_before * h > from ||
+        instance->start_time + (double)(steps_before + 1) * h <= from) {
+      instance->start_time = from;
+      instance->steps = steps_before = 0;
+    }
+    const double grid = instance->start_time + (double)(steps_before + 1) * h;
+    double end = t_end < grid - slack ? t_end : grid;
+    if (from + shortest < end - slack) end = from + shortest;
+    if (tick < end - slack) end = tick;
+    end = tk_next_jump(model, instance, end);
+    status = tk_fixed_part(model, instance, solver, h, end, end == grid);
+  }
+  if (status != TACTUS_OK) return status;
+  if (model->watch_count > 0) {
+    status = tk_end_part(model, instance, solver, from, steps_before, slack);
+    if (status != TACTUS_OK) {
+      tk_copy(model->state_count, tk_stage_vector(model, instance, TK_BEFORE), tk_states(model, instance));
+      instance->time = from;
+      instance->steps = steps_before;
+      instance->first_stage_valid = 0;
+      instance->dense_step = 0.0;
+      return status;
+    }
+  }
+  tk_mark_scheduled(model, instance, slack);
+  return TACTUS_OK;
+}
+
+int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+  if (instance->start_time + (double)instance->steps * h != instance->time) {
+    instance->start_time = instance->time;
+    instance->steps = 0;
+  }
+  const int64_t goal = instance->steps + count;
+  int status = TACTUS_OK;
+  while (status == TACTUS_OK && instance->steps < goal) {
+    int64_t whole = 0;
+    double slack = 0.0;
+    /* With nothing to watch, all steps up to the next tick at once. */
+    if (model->watch_count == 0 && instance->start_time + (double)instance->steps * h == instance->time) {
+      const double tick = tk_next_tick(model, instance);
+      slack = tk_max(TK_GRID_SLACK * h, tk_is_finite(tick) ? 2.0 * tk_time_slack(model, tick) : 0.0);
+      const double ahead = (tick - instance->time + slack) / h;
+      whole = goal - instance->steps;
+      if (ahead < (double)whole) whole = ahead > 0.0 ? (int64_t)ahead : 0;
+    }
+    if (whole > 0) {
+      status = model->fixed_steps(model, instance, solver, h, whole);
+      if (status == TACTUS_OK) tk_mark_scheduled(model, instance, slack);
+    } else {
+      status = tk_part(model, instance, solver, h, 0.0, tk_infinite());
+    }
+    if (status == TACTUS_OK) status = tk_fire(model, instance);
+  }
+  return status;
+}
