@@ -43,7 +43,7 @@ class Hybrid {
     model.event_times = times.data();
     delays_.clear();
     for (std::uint32_t k = 0; k < model.delay_count; k++)
-      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity});
+      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity, 0});
     model.delays = delays_.data();
     model.history_count = model.delay_count * (2 + 2 * capacity);
     model.fixed_steps = [](const tactus_model* m, tactus_instance* i, int solver, double h, std::int64_t count) {
