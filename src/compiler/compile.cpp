@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/tables.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
@@ -87,8 +88,11 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
-  check::Model model = check::check(tree, names, overrides, diags);
+  table::Files data(sources, options.read_file);
+  check::Model model = check::check(tree, names, overrides, data, diags);
   pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
+  if (!model.tables.empty())
+    pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
   if (diags.has_errors()) return std::nullopt;
 
   flat::Model flat = flatten::flatten(model, names, diags);

@@ -95,11 +95,14 @@ struct Event {
   std::vector<Update> updates = {};
 };
 
-// What delay `k` gives is the leaf delayed(k).
+// What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
+// the derivative of what another delay gives, is 0.
 struct Delay {
   VariableId source;
+  std::uint32_t order = 0;
   ExprId duration;  // of parameters and constants
   base::Span span;
+  bool is_rate = false;
 };
 
 struct Port {
@@ -144,6 +147,11 @@ struct Model {
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;
 };
+
+// The leaf of this delay, which is added unless there is an equal one.
+ExprId delayed(Model& model, const Delay& delay);
+// The derivative by time of what delay `k` gives.
+ExprId rate_of_delay(Model& model, std::uint32_t k);
 
 // "p'[2]": the name with its primes before the index.
 std::string primed(const std::string& name, std::uint32_t order);

@@ -38,6 +38,18 @@ DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double*
 DECLARE(int, outputs_now, Model m, Instance i) {
   return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
+/* A run of a model with events or delays, in parts; see kernel.h. */
+DECLARE(int, begin_events, Model m, Instance i) { return tk_begin_events(m, i); }
+DECLARE(double, next_event, Model m, Instance i) { return tk_next_event(m, i); }
+DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, double t_end) {
+  return tk_part(m, i, solver, h, tolerance, t_end);
+}
+DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
+DECLARE(int, fire_due, Model m, Instance i) { return tk_fire(m, i); }
+DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
+DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
+  return tk_event_steps(m, i, solver, h, (int64_t)count);
+}
 /* What event k does, whether or not it is due; conditions and sources of delays at the present time. */
 DECLARE(int, fire, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
 DECLARE(int, watch_now, Model m, Instance i) {
@@ -80,6 +92,8 @@ DECLARE(int, output_count, Model m) { return (int)m->output_count; }
 DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
 DECLARE(int, discrete_count, Model m) { return (int)m->discrete_count; }
 DECLARE(int, watch_count, Model m) { return (int)m->watch_count; }
+DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
+DECLARE(double, event_precision, Model m) { return m->event_precision; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
