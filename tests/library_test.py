@@ -265,7 +265,7 @@ class Control(LibraryTest):
 
 class Sources(LibraryTest):
     def test_values_and_integrals(self):
-        got = run("sources.tact")
+        got = run("signals.tact")
         t = 4.3
         self.assert_close([got["a"], got["A"]], [2, -1.2345 + 2 * (t - 1.2345)], 1e-12)
         self.assert_close([got["b"], got["B"]], [4, t + 1.5 * 1.5 + 3 * (t - 2.277)], 1e-12)
@@ -281,12 +281,12 @@ class Sources(LibraryTest):
         self.assert_close(got["h"], 1, 0)
 
     def test_before_and_within(self):
-        got = run("sources.tact", "--until", 0.1)
+        got = run("signals.tact", "--until", 0.1)
         self.assert_close([got[n] for n in "abdef"], [-1, 1, -1, -1, 0], 0)
-        got = run("sources.tact", "--until", 0.34)
+        got = run("signals.tact", "--until", 0.34)
         self.assert_close([got["f"], got["d"]], [5, 2], 0)
         self.assert_close(got["e"], -1 + 0.14 * 3 / 0.45, 1e-12)
-        self.assert_close(run("sources.tact", "--until", 1.5)["b"], 1 + 2 * (1.5 - 0.777), 1e-12)
+        self.assert_close(run("signals.tact", "--until", 1.5)["b"], 1 + 2 * (1.5 - 0.777), 1e-12)
 
 
 class Electrical(LibraryTest):
@@ -326,6 +326,47 @@ class Electrical(LibraryTest):
         got = run("dc_motor.tact")
         # The slowest pole of the loaded one is near k^2/(R J) = 25 rad/s: e^-28 is left.
         self.assert_close(got["loaded.w"], (0.5 * 12 - 2 * 0.4) / (0.01 * 2 + 0.25), 1e-8)
+
+
+    def battery_rows(self):
+        text = (ROOT / "library" / "battery.csv").read_text().splitlines()
+        return [[float(x) for x in line.split(",")] for line in text if line[:1].isdigit()]
+
+    def test_battery_follows_its_table(self):
+        # 2.5 A empty 2.5 A h in an hour; at the samples every interpolation has their values.
+        for charge, rest, resistance in self.battery_rows():
+            if 0.03 <= charge < 1:
+                got = run("battery.tact", "--until", repr(3600 * (1 - charge)))
+                self.assert_close([got["one.charge"], got["one.v"]], [charge, rest - 2.5 * resistance], 1e-8)
+                self.assert_close(got["one.lost"], 6.25 * resistance, 1e-8)
+
+    def test_battery_feeds_a_resistor(self):
+        got = run("battery.tact", "--until", 1800)
+        # The current is that of rest voltage and both resistances; what it gives is what arrives and what heats it.
+        self.assert_close(got["i"], 4 * got["rest"] / (15 + 4 * got["resistance"]), 1e-12)
+        self.assert_close(got["work"] + got["heat"], got["inner"], 1e-5)
+        rows = self.battery_rows()
+        least, most = min(r[1] for r in rows), max(r[1] for r in rows)
+        self.assertTrue(0.9 - most * 4 / 15 * 0.5 < got["four.charge"] < 0.9 - least * 4 / 15.28 * 0.5)
+
+
+class Noise(LibraryTest):
+    def test_sampled_noise_is_normal_and_independent(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "noise.csv"
+            run("noise.tact", "--out", out, "--show", "a,b,c")
+            rows = [[float(x) for x in line.split(",")] for line in out.read_text().splitlines()[1:]]
+        a, b, c = ([row[k] for row in rows[:10000]] for k in (1, 2, 3))
+        # 10,000 numbers: the mean is within 4/100, the variance within 4 sqrt(2)/100, a correlation within 4/100.
+        mean = lambda x: sum(x) / len(x)  # noqa: E731
+        self.assert_close(mean(a), 0, 0.04)
+        self.assert_close(mean([x * x for x in a]), 1, 0.06)
+        self.assert_close(mean([x**4 for x in a]), 3, 0.4)
+        self.assert_close(mean([x * y for x, y in zip(a, a[1:])]), 0, 0.04)
+        self.assert_close(mean([x * y for x, y in zip(a, c)]), 0, 0.04)
+        for x, y in zip(a[:100], b):
+            self.assert_close(y, 5 + 3 * x, 1e-5)  # as many digits as the file has
+        self.assertGreater(max(a), 3)
 
 
 class TheLibrary(LibraryTest):
