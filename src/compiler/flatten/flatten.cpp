@@ -268,7 +268,7 @@ class Flattener {
                                                      handling.value.item(i), handling.handler->span)});
       }
     }
-    flat_.event_code += fmt::format("if {} happens\n{{{} }}\n", made.name, code);
+    flat_.event_code += fmt::format("if {} happens\n{{{}}}\n", made.name, code.empty() ? "" : code.substr(2));
     flat_.events.push_back(std::move(made));
   }
 
@@ -280,7 +280,7 @@ class Flattener {
   };
 
   std::string handler_code(const Handling& handling) const {
-    return fmt::format(" {} = {};\n", names_.text(handling.behaviour->name),
+    return fmt::format("\n  {} = {};", names_.text(handling.behaviour->name),
                        parse::print(tree_, names_, handling.handler->value));
   }
 
