@@ -30,12 +30,12 @@ Form multiply(const Form& a, const Form& b, Rational factor) {
   return valid ? result : Form{};
 }
 
-std::uint32_t DimensionSolver::add(const Form& a, const Form& b) {
+void DimensionSolver::add(const Form& a, const Form& b, bool weak) {
   Constraint constraint;
   constraint.difference = multiply(a, b, {-1, 1});
+  constraint.weak = weak;
   constraint.done = !constraint.difference.is_rigid();
   constraints_.push_back(std::move(constraint));
-  return static_cast<std::uint32_t>(constraints_.size() - 1);
 }
 
 std::vector<std::uint32_t> DimensionSolver::solve() {
@@ -66,21 +66,24 @@ std::vector<std::uint32_t> DimensionSolver::solve() {
 
 void DimensionSolver::propagate(std::vector<std::uint32_t>& contradictions) {
   for (std::uint32_t c = 0; c < constraints_.size(); ++c) {
-    if (constraints_[c].open <= 1) queue_.push_back(c);
+    if (constraints_[c].open <= 1) enqueue(c);
   }
-  for (std::size_t at = 0; at < queue_.size(); ++at) {
-    Constraint& constraint = constraints_[queue_[at]];
+  std::array<std::size_t, 2> at = {};
+  while (at[0] < queues_[0].size() || at[1] < queues_[1].size()) {
+    const std::size_t q = at[0] < queues_[0].size() ? 0 : 1;
+    const std::uint32_t c = queues_[q][at[q]++];
+    Constraint& constraint = constraints_[c];
     if (constraint.done || !constraint.settled.valid()) continue;
     constraint.done = true;
     if (constraint.open == 0) {
-      if (!constraint.settled.pure()) contradictions.push_back(queue_[at]);
+      if (!constraint.settled.pure()) contradictions.push_back(c);
       continue;
     }
     const Term term = *std::find_if(constraint.difference.terms.begin(), constraint.difference.terms.end(),
                                     [&](const Term& candidate) { return !determined_[candidate.unknown]; });
     Dimension value;
     value.multiply(constraint.settled, -(Rational{1, 1} / term.factor));
-    if (value.valid()) determine(term.unknown, value, queue_[at]);
+    if (value.valid()) determine(term.unknown, value, c);
   }
 }
 
@@ -90,7 +93,7 @@ void DimensionSolver::determine(std::uint32_t unknown, const Dimension& value, s
   for (std::uint32_t use = first_use_[unknown]; use < first_use_[unknown + 1]; ++use) {
     Constraint& constraint = constraints_[uses_[use]];
     constraint.settled.multiply(value, use_factors_[use]);
-    if (--constraint.open <= 1 && !constraint.done) queue_.push_back(uses_[use]);
+    if (--constraint.open <= 1 && !constraint.done) enqueue(uses_[use]);
   }
 }
 

@@ -6,11 +6,12 @@
 //   forms --add--> constraints --propagate, eliminate--> values, contradictions
 //
 // Method: first what is known is propagated: a constraint with one unknown left determines it, breadth first, so that
-// every value has a shortest reason that can be shown to a person. Linear in the size of the constraints. What then still
+// every value has a short reason that can be shown to a person. Linear in the size of the constraints. What then still
 // has two unknowns or more goes through sparse Gaussian elimination, the rarest unknown as pivot, within a bounded amount
 // of work.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -47,8 +48,9 @@ Form multiply(const Form& a, const Form& b, parse::Rational factor);
 class DimensionSolver {
  public:
   std::uint32_t add_unknown() { return unknown_count_++; }
-  // a = b, both rigid. The index of the constraint.
-  std::uint32_t add(const Form& a, const Form& b);
+  // a = b, both rigid. A weak one determines an unknown only when no other constraint does, so that `sin(x)` is blamed
+  // and not what made x a length.
+  void add(const Form& a, const Form& b, bool weak);
   // Once, when all is added. The constraints that contradict those before them in the order of solving; they are left out.
   std::vector<std::uint32_t> solve();
 
@@ -64,10 +66,12 @@ class DimensionSolver {
     Form difference;           // a / b
     parse::Dimension settled;  // its constant times what is determined
     std::uint32_t open = 0;    // terms not determined
+    bool weak = false;
     bool done = false;
   };
 
   void propagate(std::vector<std::uint32_t>& contradictions);
+  void enqueue(std::uint32_t constraint) { queues_[constraints_[constraint].weak ? 1 : 0].push_back(constraint); }
   void determine(std::uint32_t unknown, const parse::Dimension& value, std::uint32_t reason);
   void eliminate(std::vector<std::uint32_t>& contradictions);
   std::optional<Form> reduced(Form form) const;
@@ -79,7 +83,7 @@ class DimensionSolver {
   std::vector<Constraint> constraints_;
   std::vector<std::uint32_t> first_use_, uses_;  // constraints of each unknown, with their factors
   std::vector<parse::Rational> use_factors_;
-  std::vector<std::uint32_t> queue_;
+  std::array<std::vector<std::uint32_t>, 2> queues_;  // the weak ones in the second
   std::vector<std::uint32_t> reasons_;                       // by unknown
   std::vector<std::optional<parse::Dimension>> determined_;  // by unknown
   std::vector<std::uint32_t> pivot_of_;                      // by unknown: index into pivots_

@@ -153,9 +153,9 @@ class Dimensions {
   void collect_setting(const parse::Setting& setting) {
     const std::string& name = names_.text(setting.name);
     if (name == "starting_time" || name == "ending_time" || name == "step_size" || name == "record_period")
-      need_time(setting.value, name);
+      need_time(setting.value, fmt::format("`{}`", name));
     else if (name == "tolerance")
-      need(setting.value, {}, name, "has no unit");
+      need(setting.value, {}, fmt::format("`{}`", name), "has no unit");
   }
 
   void need_time(NodeId id, std::string_view what) {
@@ -194,7 +194,7 @@ class Dimensions {
     if (!left.is_rigid() || !right.is_rigid()) return;
     origin.call = call_;
     work_ += 1 + static_cast<long long>(left.terms.size() + right.terms.size());
-    solver_.add(left, right);
+    solver_.add(left, right, origin.kind == Origin::pure);
     constraints_.push_back({origin, left, right});
   }
 
@@ -490,7 +490,7 @@ class Dimensions {
         return base;
       }
     }
-    need_pure(base, base_node, "what is raised to a power that is not a number");
+    need_pure(base, base_node, "the base of a power whose exponent can change");
     Value result = component_wise(base, exponent, {1, 1});
     for (Form& form : result.items) form = pure_like(form);
     return result;
@@ -812,6 +812,14 @@ class Dimensions {
     return "`" + text + "`";
   }
 
+  // What gives this component (from 1) of a vector, as far as it is written apart.
+  NodeId part(NodeId id, std::uint32_t component) const {
+    const bool is_flat_tuple = component > 0 && id.valid() && tree_[id].kind == NodeKind::tuple &&
+                               component <= tree_[id].child_count &&
+                               tree_[tree_.child(id, 0)].kind != NodeKind::tuple;
+    return is_flat_tuple ? tree_.child(id, component - 1) : id;
+  }
+
   // A function's body is expanded many times, and so are the items of a module: each place is told once.
   bool is_new(base::Span span) { return told_.insert({span.file, span.begin, span.end}).second; }
 
@@ -851,7 +859,7 @@ class Dimensions {
       case Origin::comparison:
       case Origin::branches:
       case Origin::arguments:
-        return tree_[origin.right].span;
+        return tree_[part(origin.right, origin.component)].span;
       default:
         return tree_[origin.left].span;
     }
@@ -877,11 +885,15 @@ class Dimensions {
                                                                           : std::string(origin.what);
         return diags_.report(span, not_pure, what, quote(origin.left), describe(solver_.quotient(c)));
       }
+      const bool unnamed = origin.kind == Origin::inside || origin.kind == Origin::parts;
       if (!left || !right) {
+        const std::string quotient = describe(solver_.quotient(c));
         return diags_.report(span, dimensions_differ, where,
-                             fmt::format("by a factor {}", describe(solver_.quotient(c))));
+                             unnamed || !origin.right.valid()
+                                 ? fmt::format("one divided by another is {}", quotient)
+                                 : fmt::format("{} divided by {} is {}", quote(origin.left), quote(origin.right), quotient));
       }
-      if (origin.kind == Origin::inside || origin.kind == Origin::parts) {
+      if (unnamed) {
         return diags_.report(span, dimensions_differ, where,
                              fmt::format("one is {}, another {}", describe(*left), describe(*right)));
       }
@@ -891,8 +903,8 @@ class Dimensions {
       }
       // In the order in which they are written.
       const bool in_order = tree_[origin.left].span.begin <= tree_[origin.right].span.begin;
-      const NodeId first = in_order ? origin.left : origin.right;
-      const NodeId second = in_order ? origin.right : origin.left;
+      const NodeId first = part(in_order ? origin.left : origin.right, origin.component);
+      const NodeId second = part(in_order ? origin.right : origin.left, origin.component);
       return diags_.report(span, dimensions_differ, where,
                            fmt::format("{} is {}, {} {}", quote(first), describe(in_order ? *left : *right),
                                        quote(second), describe(in_order ? *right : *left)));
@@ -961,7 +973,7 @@ class Dimensions {
     NodeId found;
     std::vector<NodeId> rest;
     for (NodeId id : {origin.left, origin.right}) {
-      if (id.valid()) rest.push_back(id);
+      if (id.valid()) rest.push_back(part(id, origin.component));
     }
     while (!rest.empty()) {
       const NodeId id = rest.back();
