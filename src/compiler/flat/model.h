@@ -85,6 +85,7 @@ struct Discrete {
   std::uint32_t first = 0;  // the scalars follow each other
   base::Span span;
   std::vector<ExprId> start;  // of parameters and constants
+  Quantity quantity = {};
 };
 
 // At the event, discrete scalar `discrete` takes the value that the variable has just before it.

@@ -95,7 +95,7 @@ class Flattener {
         value = constant_value(id);
         break;
       case Role::behaviour:
-        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}});
+        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}, quantity(symbol)});
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
           value.items.push_back(flat_.pool.discrete(flat_.discrete_count++));
           flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
