@@ -31,6 +31,18 @@ DECLARE(int, adaptive_step, Model m, Instance i, int solver, double t_end, doubl
   return m->adaptive_step(m, i, solver, t_end, h_max, tolerance);
 }
 DECLARE(void, dense, Model m, Instance i, int solver, double t, double* x) { tk_dense(m, i, solver, t, x); }
+/* Events and delays, see kernel.h. */
+DECLARE(int, begin_events, Model m, Instance i) { return tk_begin_events(m, i); }
+DECLARE(double, next_event, Model m, Instance i) { return tk_next_event(m, i); }
+DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, double t_end) {
+  return tk_part(m, i, solver, h, tolerance, t_end);
+}
+DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
+DECLARE(int, fire, Model m, Instance i) { return tk_fire(m, i); }
+DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
+DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
+  return tk_event_steps(m, i, solver, h, (int64_t)count);
+}
 DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return m->outputs(m, i, t, x); }
 DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double* dx) {
   return m->derivative(m, i, t, x, dx);
@@ -70,6 +82,14 @@ DECLARE(int, state_count, Model m) { return (int)m->state_count; }
 DECLARE(int, input_count, Model m) { return (int)m->input_count; }
 DECLARE(int, output_count, Model m) { return (int)m->output_count; }
 DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
+DECLARE(int, event_count, Model m) { return (int)m->event_count; }
+DECLARE(const char*, event_name, Model m, int k) { return m->events[k].name; }
+DECLARE(int, event_line, Model m, int k) { return (int)m->events[k].line; }
+DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
+/* How long delay k lasts, once its instance is prepared. */
+DECLARE(double, delay_duration, Model m, Instance i, int k) {
+  return tactus_data_const(i)[m->layout.derived + m->delays[k].duration];
+}
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
