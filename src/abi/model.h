@@ -214,9 +214,12 @@ struct tactus_model {
   int (*derivative)(const tactus_model*, tactus_instance*, double t, const double* x, double* dx);
   /* Every recorded name at (t, x), into the outputs section. */
   int (*outputs)(const tactus_model*, tactus_instance*, double t, const double* x);
-  /* Event `event` happens at (instance->time, states): its handlers change the discrete section. May be null without events. */
+  /* Event `event` happens at (instance->time, states): its handlers change the discrete section. An event that there is not
+   * changes nothing. Warm starts stay as they were, unless it fails, so that neither this nor `watch` changes a bit of the
+   * motion. May be null without events. */
   int (*fire)(const tactus_model*, tactus_instance*, uint32_t event);
-  /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. May be null when watch_count is 0. */
+  /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. Warm starts as with `fire`. May
+   * be null when watch_count is 0. */
   int (*watch)(const tactus_model*, tactus_instance*, double t, const double* x);
   /* `count` steps of length h with a fixed-step solver; stops at the first failure. The kernel's own loop: either
    * tk_fixed_steps as it is, or the same inlined around this model. */

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <set>
 #include <span>
+#include <vector>
 
 #include "abi/model.h"
 #include "base/check.h"
@@ -74,6 +76,16 @@ class ChunkPrinter {
     line("tk_sincos(v{}, &v{}, &v{});", i.a, sine, cosine);
   }
 
+  void table(Value v) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    if (i.b == ir::no_value) {
+      define(v, fmt::format("tk_table(&{}_tables[{}], {}, v{})", prefix_, i.index, i.size, i.a));
+    } else {
+      define(v,
+             fmt::format("tk_table_2(&{}_tables[{}], {}, {}, v{}, v{})", prefix_, i.index, i.size, i.count, i.a, i.b));
+    }
+  }
+
   void solve(Value v) {
     const ir::Instruction& i = chunk_.instructions[v];
     const bool linear = i.op == Op::linear_solve;
@@ -121,6 +133,11 @@ class ChunkPrinter {
         return define(v, element("parameters", i.index));
       case Op::derived:
         return define(v, element("derived", i.index));
+      case Op::discrete:
+        return define(v, element("discrete", i.index));
+      case Op::delayed:
+        body_.names.insert({"t", "instance"});
+        return define(v, fmt::format("tk_delayed(&{}_model, instance, {}, t)", prefix_, i.index));
       case Op::load_work:
         return define(v, element("work", i.index));
       case Op::captured:
@@ -164,6 +181,10 @@ class ChunkPrinter {
         return call(v, "tk_log");
       case Op::power:
         return call(v, "tk_pow");
+      case Op::table:
+        return table(v);
+      case Op::noise:
+        return define(v, fmt::format("tk_noise({}, v{})", number(i.number), i.a));
       case Op::less:
         return define_truth(v, fmt::format("v{} < v{}", i.a, i.b));
       case Op::less_equal:
@@ -187,6 +208,10 @@ class ChunkPrinter {
         return;  // read behind its solve
       case Op::store_derivative:
         return store("dx", i.index, i.a);
+      case Op::store_discrete:
+        return store("discrete", i.index, i.a);
+      case Op::store_watched:
+        return store("watched", i.index, i.a);
       case Op::store_state:
         return store("states", i.index, i.a);
       case Op::store_derived:
@@ -215,17 +240,28 @@ class ChunkPrinter {
   Body body_;
 };
 
+// Fit to stand in a comment of C.
+std::string comment_text(std::string_view text) {
+  std::string result;
+  for (char c : text) result += c == '*' || c == '/' || c == '\\' || c == '?' || c == '\n' ? '_' : c;
+  return result;
+}
+
 class ModelPrinter {
  public:
   ModelPrinter(const ir::Program& program, std::string_view prefix, const Entries& entries)
       : program_(program), prefix_(prefix), entries_(entries), layout_(ir::layout_of(program)) {}
 
   std::string print() {
+    if (!program_.delays.empty()) line("extern const tactus_model {}_model;\n", prefix_);
+    tables();
     for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
     function("prepare", program_.prepare, Arguments::none);
     function("initialize", program_.initialize, Arguments::none);
     function("derivative", program_.derivative, Arguments::x_dx);
     function("outputs", program_.outputs, Arguments::x);
+    if (program_.watch_count > 0) function("watch", program_.watch, Arguments::x, ir::warm_starts(program_.watch));
+    if (!program_.events.empty()) fire();
     metadata();
     return std::move(text_);
   }
@@ -251,7 +287,8 @@ class ModelPrinter {
   }
 
   // Pointers to the sections that the body uses, then the body.
-  void function_body(const Body& body, Arguments arguments, bool with_model) {
+  void function_body(const Body& body, Arguments arguments, bool with_model,
+                     const std::vector<std::uint32_t>& kept_warm = {}) {
     const auto uses = [&](const char* name) { return body.names.contains(name); };
     if (with_model) line("  (void)model;");
     if (arguments == Arguments::none) {
@@ -270,9 +307,12 @@ class ModelPrinter {
         {"derived", layout_.derived},
         {"outputs", layout_.outputs},
         {"warm", layout_.warm},
+        {"discrete", layout_.discrete},
+        {"watched", layout_.watched},
         {"work", layout_.work},
     };
-    bool instance_used = uses("status") || (arguments == Arguments::none && (uses("t") || uses("x")));
+    bool instance_used =
+        uses("status") || uses("instance") || (arguments == Arguments::none && (uses("t") || uses("x")));
     for (const auto& [name, offset] : sections) {
       if (!uses(name)) continue;
       line("  double* const {} = tactus_data(instance) + {};", name, offset);
@@ -280,11 +320,22 @@ class ModelPrinter {
     }
     if (!instance_used) line("  (void)instance;");
     if (uses("status")) line("  int status;");
+    keep_warm(kept_warm);
     text_ += body.text;
+    restore_warm(kept_warm);
     line("  return TACTUS_OK;\n}}\n");
   }
 
-  void function(const char* name, const ir::Function& function, Arguments arguments) {
+  void keep_warm(const std::vector<std::uint32_t>& places) {
+    for (std::uint32_t k : places) line("  const double kept_{} = warm[{}];", k, k);
+  }
+  void restore_warm(const std::vector<std::uint32_t>& places) {
+    for (std::uint32_t k : places) line("  warm[{}] = kept_{};", k, k);
+  }
+
+  // kept_warm: places in the warm section that a success leaves as they were.
+  void function(const std::string& name, const ir::Function& function, Arguments arguments,
+                const std::vector<std::uint32_t>& kept_warm = {}) {
     const char* parameters = arguments == Arguments::none ? "tactus_instance* instance"
                              : arguments == Arguments::x
                                  ? "tactus_instance* instance, double t, const double* x"
@@ -292,7 +343,7 @@ class ModelPrinter {
     if (function.chunks.size() <= 1) {
       const Body body = function.chunks.empty() ? Body{} : ChunkPrinter(function.chunks[0], prefix_).print();
       line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
-      return function_body(body, arguments, true);
+      return function_body(body, arguments, true, kept_warm);
     }
     for (std::size_t k = 0; k < function.chunks.size(); ++k) {
       line("static int {}_{}_{}({}) {{", prefix_, name, k, parameters);
@@ -303,12 +354,73 @@ class ModelPrinter {
                                                      : "instance, t, x, dx";
     line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
     line("  (void)model;");
+    if (!kept_warm.empty()) line("  double* const warm = tactus_data(instance) + {};", layout_.warm);
+    keep_warm(kept_warm);
     line("  int status = TACTUS_OK;");
     for (std::size_t k = 0; k < function.chunks.size(); ++k) {
       line("  status = {}_{}_{}({});", prefix_, name, k, given);
       if (ir::can_fail(function.chunks[k])) line("  if (status != TACTUS_OK) return status;");
     }
+    restore_warm(kept_warm);
     line("  return status;\n}}\n");
+  }
+
+  // One function an event that does something, and the choice between them.
+  void fire() {
+    TACTUS_CHECK(program_.handlers.size() <= program_.events.size());
+    for (std::size_t k = 0; k < program_.handlers.size(); ++k) {
+      const ir::Function& handler = program_.handlers[k];
+      if (handler.chunks.empty()) continue;
+      line("/* {} */", comment_text(program_.events[k].name));
+      function(fmt::format("handler_{}", k), handler, Arguments::none, ir::warm_starts(handler));
+    }
+    line("static int {}_fire(const tactus_model* model, tactus_instance* instance, uint32_t event) {{", prefix_);
+    const bool any = std::ranges::any_of(program_.handlers, [](const ir::Function& f) { return !f.chunks.empty(); });
+    if (!any) line("  (void)model;\n  (void)instance;");
+    line("  switch (event) {{");
+    for (std::size_t k = 0; k < program_.handlers.size(); ++k) {
+      if (program_.handlers[k].chunks.empty()) continue;
+      line("    case {}:\n      return {}_handler_{}(model, instance);", k, prefix_, k);
+    }
+    line("    default:\n      return TACTUS_OK;\n  }}\n}}\n");
+  }
+
+  // Doubles, as many a line as fit.
+  std::string doubles(const std::string& name, std::span<const double> values) {
+    if (values.empty()) return "0";
+    line("static const double {}_{}[] = {{", prefix_, name);
+    std::string row = "   ";
+    for (double value : values) {
+      const std::string text = number(value);
+      if (row.size() + text.size() + 2 > 120) {
+        line("{}", row);
+        row = "   ";
+      }
+      row += ' ';
+      row += text;
+      row += ',';
+    }
+    line("{}\n}};", row);
+    return fmt::format("{}_{}", prefix_, name);
+  }
+
+  void tables() {
+    if (program_.tables.empty()) return;
+    std::string rows;
+    for (std::size_t k = 0; k < program_.tables.size(); ++k) {
+      const ir::Table& table = program_.tables[k];
+      const auto part = [&](const char* name, const std::vector<double>& values) {
+        return doubles(fmt::format("table_{}_{}", k, name), values);
+      };
+      const std::string x = part("x", table.x);
+      const std::string y = part("y", table.y);
+      const std::string values = part("values", table.values);
+      const std::string slopes = part("slopes", table.slopes);
+      static constexpr const char* methods[] = {"TACTUS_HOLD", "TACTUS_LINEAR", "TACTUS_CUBIC"};
+      rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", methods[table.method], table.x.size(),
+                          table.y.size(), x, y, values, slopes);
+    }
+    line("static const tactus_table {}_tables[] = {{\n{}}};\n", prefix_, rows);
   }
 
   // Beyond the longest literal that C11 promises (4095 characters), an array of characters.
@@ -326,6 +438,20 @@ class ModelPrinter {
     for (const Item& item : items) rows += fmt::format("    {},\n", print(item));
     line("static const {} {}_{}[] = {{\n{}}};\n", type, prefix_, name, rows);
     return fmt::format("{}_{}", prefix_, name);
+  }
+
+  std::string events() {
+    const ir::EventTable table = ir::event_table(program_);
+    if (table.events.empty()) return "0";
+    static constexpr const char* kinds[] = {"TACTUS_EVERY", "TACTUS_AT", "TACTUS_WHEN"};
+    std::string rows;
+    for (std::size_t k = 0; k < table.events.size(); ++k) {
+      const tactus_event& e = table.events[k];
+      rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", text_expression(program_.events[k].name),
+                          kinds[e.kind], e.first, e.count, e.line, number(e.period), number(e.from));
+    }
+    line("static const tactus_event {}_events[] = {{\n{}}};\n", prefix_, rows);
+    return fmt::format("{}_events", prefix_);
   }
 
   void metadata() {
@@ -350,6 +476,12 @@ class ModelPrinter {
     });
     const std::string state_names = array<std::string>("char* const", "state_names", program_.state_names,
                                                        [&](const std::string& s) { return text_expression(s); });
+    const std::string event_rows = events();
+    const std::string event_times = doubles("event_times", ir::event_table(program_).times);
+    const std::vector<tactus_delay> delay_table = ir::delay_table(program_);
+    const std::string delays = array<tactus_delay>("tactus_delay", "delays", delay_table, [](const tactus_delay& d) {
+      return fmt::format("{{{}, {}, {}, {}}}", d.source, d.duration, d.history, d.capacity);
+    });
     const std::string name = text_expression(program_.name);
 
     line("extern const tactus_model {}_model;", prefix_);
@@ -362,18 +494,29 @@ class ModelPrinter {
     line("    .output_count = {},", program_.output_count);
     line("    .warm_count = {},", program_.warm_count);
     line("    .work_count = {},", program_.work_count);
+    line("    .discrete_count = {},", program_.discrete_count);
+    line("    .event_count = {},", program_.events.size());
+    line("    .watch_count = {},", program_.watch_count);
+    line("    .delay_count = {},", program_.delays.size());
+    line("    .table_count = {},", program_.tables.size());
+    line("    .history_count = {},", ir::history_count(program_));
     line(
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .snapshot = {}, .work = {}, .stages = {}, .size = {}}},", layout_.warm,
-         layout_.snapshot, layout_.work, layout_.stages, layout_.size);
+    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
+         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
+    line("               .work = {}, .stages = {}, .size = {}}},", layout_.work, layout_.stages, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
     line("    .parameters = {},", parameters);
     line("    .ports = {},", ports);
     line("    .blocks = {},", blocks);
+    line("    .events = {},", event_rows);
+    line("    .event_times = {},", event_times);
+    line("    .delays = {},", delays);
+    line("    .tables = {},", program_.tables.empty() ? "0" : fmt::format("{}_tables", prefix_));
     line("    .state_names = {},", state_names);
     line("    .channel_count = {},", program_.channels.size());
     line("    .input_channel_count = {},", program_.input_channels.size());
@@ -384,9 +527,13 @@ class ModelPrinter {
     line("    .step_size = {},", number(program_.step_size));
     line("    .tolerance = {},", number(program_.tolerance));
     line("    .record_period = {},", number(program_.record_period));
+    line("    .event_precision = {},", number(program_.event_precision));
     line("    .solver = {},", program_.solver);
+    line("    .max_transitions = {},", program_.max_transitions);
     for (const char* entry : {"prepare", "initialize", "derivative", "outputs"})
       line("    .{} = {}_{},", entry, prefix_, entry);
+    line("    .fire = {},", program_.events.empty() ? "0" : fmt::format("{}_fire", prefix_));
+    line("    .watch = {},", program_.watch_count == 0 ? "0" : fmt::format("{}_watch", prefix_));
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);
     line("}};");

@@ -1,7 +1,9 @@
 // ir::Program -> C11 text, one statement an instruction, in the order of the instructions: any C compiler that keeps IEEE
 // arithmetic (no contraction, no fast-math) computes the bits that the JIT computes.
 //
+//   static const tactus_table P_tables[] = {..};            sampled data
 //   static int P_prepare(..) .. static int P_outputs(..)    chunks as static functions of their own when there are several
+//   static int P_handler_0(..) .. static int P_fire(..)     one function an event that does something
 //   static const tactus_channel P_channels[] = {..};        and the other metadata
 //   const tactus_model P_model = {..};
 //

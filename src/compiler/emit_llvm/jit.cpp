@@ -67,8 +67,9 @@ constexpr NamedFunction<double(double, double)> binary_functions[] = {{"tk_atan2
 constexpr const char* sincos_name = "tk_sincos";
 
 // Parts of the kernel that are run seldom, or that gain nothing from knowing the model: never compiled again.
-constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage", "tk_first_step",
-                                             "tk_worst_state"};
+constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage",
+                                             "tk_first_step",  "tk_worst_state",   "tk_delayed",
+                                             "tk_table",       "tk_table_2",       "tk_noise"};
 
 // The process's own functions that compiled code may call.
 orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
@@ -91,6 +92,10 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   add("tk_first_stage", &tk_first_stage);
   add("tk_first_step", &tk_first_step);
   add("tk_worst_state", &tk_worst_state);
+  add("tk_delayed", &tk_delayed);
+  add("tk_table", &tk_table);
+  add("tk_table_2", &tk_table_2);
+  add("tk_noise", &tk_noise);
   add("floor", &native_floor);
   add("ceil", &native_ceil);
   add("memcpy", &std::memcpy);
@@ -142,6 +147,15 @@ class ProcessMetadata {
     for (const ir::Port& p : program.ports) ports_.push_back({p.device.c_str(), p.channel, p.is_input ? 1u : 0u});
     for (const ir::Block& b : program.blocks)
       blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
+    ir::EventTable events = ir::event_table(program);
+    events_ = std::move(events.events);
+    event_times_ = std::move(events.times);
+    for (std::size_t k = 0; k < events_.size(); ++k) events_[k].name = program.events[k].name.c_str();
+    delays_ = ir::delay_table(program);
+    for (const ir::Table& t : program.tables) {
+      tables_.push_back({t.method, static_cast<std::uint32_t>(t.x.size()), static_cast<std::uint32_t>(t.y.size()),
+                         t.x.data(), t.y.data(), t.values.data(), t.slopes.data()});
+    }
     for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
     model_.name = program.name.c_str();
     model_.channels = channels_.data();
@@ -149,6 +163,10 @@ class ProcessMetadata {
     model_.parameters = parameters_.data();
     model_.ports = ports_.data();
     model_.blocks = blocks_.data();
+    model_.events = events_.data();
+    model_.event_times = event_times_.data();
+    model_.delays = delays_.data();
+    model_.tables = tables_.data();
     model_.state_names = state_names_.data();
   }
   ProcessMetadata(const ProcessMetadata&) = delete;
@@ -163,6 +181,10 @@ class ProcessMetadata {
   std::vector<tactus_parameter> parameters_;
   std::vector<tactus_port> ports_;
   std::vector<tactus_block> blocks_;
+  std::vector<tactus_event> events_;
+  std::vector<double> event_times_;
+  std::vector<tactus_delay> delays_;
+  std::vector<tactus_table> tables_;
   std::vector<const char*> state_names_;
 };
 

@@ -43,6 +43,9 @@ void expect_table(const tactus_model& m, const ir::Program& p) {
   EXPECT_EQ(m.output_count, p.output_count);
   EXPECT_EQ(m.warm_count, p.warm_count);
   EXPECT_EQ(m.work_count, p.work_count);
+  EXPECT_EQ(m.discrete_count, p.discrete_count);
+  EXPECT_EQ(m.watch_count, p.watch_count);
+  EXPECT_EQ(m.history_count, ir::history_count(p));
   const tactus_layout layout = ir::layout_of(p);
   EXPECT_EQ(std::memcmp(&m.layout, &layout, sizeof layout), 0);
   EXPECT_STREQ(m.name, p.name.c_str());
@@ -79,13 +82,51 @@ void expect_table(const tactus_model& m, const ir::Program& p) {
     EXPECT_EQ(m.blocks[k].count, p.blocks[k].count);
     EXPECT_EQ(m.blocks[k].warm, p.blocks[k].warm);
   }
+  ASSERT_EQ(m.event_count, p.events.size());
+  for (std::size_t k = 0; k < p.events.size(); ++k) {
+    EXPECT_STREQ(m.events[k].name, p.events[k].name.c_str());
+    EXPECT_EQ(m.events[k].kind, p.events[k].kind);
+    EXPECT_EQ(m.events[k].line, p.events[k].line);
+    EXPECT_EQ(m.events[k].period, p.events[k].period);
+    EXPECT_EQ(m.events[k].from, p.events[k].from);
+    if (p.events[k].kind == TACTUS_WHEN) {
+      EXPECT_EQ(m.events[k].first, p.events[k].watched);
+    }
+    if (p.events[k].kind != TACTUS_AT) continue;
+    ASSERT_EQ(m.events[k].count, p.events[k].times.size());
+    for (std::size_t n = 0; n < p.events[k].times.size(); ++n)
+      EXPECT_EQ(m.event_times[m.events[k].first + n], p.events[k].times[n]);
+  }
+  EXPECT_EQ(m.fire == nullptr, p.events.empty());
+  EXPECT_EQ(m.watch == nullptr, p.watch_count == 0);
+  ASSERT_EQ(m.delay_count, p.delays.size());
+  std::uint32_t ring = 0;
+  for (std::size_t k = 0; k < p.delays.size(); ++k) {
+    EXPECT_EQ(m.delays[k].source, p.delays[k].source);
+    EXPECT_EQ(m.delays[k].duration, p.delays[k].duration);
+    EXPECT_EQ(m.delays[k].capacity, p.delays[k].capacity);
+    EXPECT_EQ(m.delays[k].history, ring);
+    ring += 2 + 2 * p.delays[k].capacity;
+  }
+  ASSERT_EQ(m.table_count, p.tables.size());
+  for (std::size_t k = 0; k < p.tables.size(); ++k) {
+    EXPECT_EQ(m.tables[k].method, p.tables[k].method);
+    ASSERT_EQ(m.tables[k].x_count, p.tables[k].x.size());
+    ASSERT_EQ(m.tables[k].y_count, p.tables[k].y.size());
+    for (std::size_t n = 0; n < p.tables[k].x.size(); ++n) EXPECT_EQ(m.tables[k].x[n], p.tables[k].x[n]);
+    for (std::size_t n = 0; n < p.tables[k].y.size(); ++n) EXPECT_EQ(m.tables[k].y[n], p.tables[k].y[n]);
+    for (std::size_t n = 0; n < p.tables[k].values.size(); ++n) EXPECT_EQ(m.tables[k].values[n], p.tables[k].values[n]);
+    for (std::size_t n = 0; n < p.tables[k].slopes.size(); ++n) EXPECT_EQ(m.tables[k].slopes[n], p.tables[k].slopes[n]);
+  }
   for (std::size_t k = 0; k < p.state_names.size(); ++k) EXPECT_STREQ(m.state_names[k], p.state_names[k].c_str());
   EXPECT_EQ(m.starting_time, p.starting_time);
   EXPECT_EQ(m.ending_time, p.ending_time);
   EXPECT_EQ(m.step_size, p.step_size);
   EXPECT_EQ(m.tolerance, p.tolerance);
   EXPECT_EQ(m.record_period, p.record_period);
+  EXPECT_EQ(m.event_precision, p.event_precision);
   EXPECT_EQ(m.solver, p.solver);
+  EXPECT_EQ(m.max_transitions, p.max_transitions);
 }
 
 TEST(Jit, BothTablesHaveTheLayoutOfTheAbi) {
@@ -102,6 +143,122 @@ TEST(Jit, BothTablesHaveTheLayoutOfTheAbi) {
   ASSERT_NE(model.optimised(), nullptr);
   expect_table(*model.optimised(), program);
   EXPECT_EQ(model.current(), model.optimised());
+}
+
+TEST(Jit, TablesOfEventsHaveTheLayoutOfTheAbi) {
+  for (const ir::Program& program : {backend_testing::reactive(), backend_testing::sampled()}) {
+    CompiledModel model(program);
+    model.wait_optimised();
+    expect_table(*model.quick(), program);
+    expect_table(*model.optimised(), program);
+  }
+}
+
+double channel_value(const tactus_model& model, tactus_instance* instance, const std::string& name) {
+  for (std::uint32_t k = 0; k < model.channel_count; ++k) {
+    if (model.channels[k].name == name) return tactus_data(instance)[model.layout.outputs + model.channels[k].at];
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+TEST(Jit, TablesAreDifferentiatedByTheArgumentThatIsMeant) {
+  CompiledModel model(backend_testing::sampled());
+  model.wait_optimised();
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    const double x[] = {0.25, 0.5};
+    ASSERT_EQ(table->outputs(table, run.instance(), 0, x), TACTUS_OK);
+    const auto value = [&](const char* name) { return channel_value(*table, run.instance(), name); };
+    EXPECT_EQ(value("table0_0"), -1);    // held since 0
+    EXPECT_EQ(value("table1_0"), 0.25);  // from (-1, -1) to (0.5, 0.5)
+    EXPECT_EQ(value("table1_1"), 1);
+    EXPECT_EQ(value("table1_2"), 0);
+    EXPECT_EQ(value("table3_0_0"), 1.25);  // 2 x + (y + 1) / 2
+    EXPECT_EQ(value("table3_1_0"), 2);
+    EXPECT_EQ(value("table3_0_1"), 0.5);
+    EXPECT_EQ(value("table3_1_1"), 0);
+  }
+}
+
+TEST(Jit, DelaysReadTheirRingAndNoiseItsPhase) {
+  CompiledModel model(backend_testing::sampled());
+  model.wait_optimised();
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    double* const ring = tactus_data(run.instance()) + table->layout.history + table->delays[0].history;
+    double* const values = ring + 2 + table->delays[0].capacity;
+    ring[0] = 0;
+    ring[1] = 2;
+    ring[2] = 0;
+    ring[3] = 1;
+    values[0] = 3;
+    values[1] = 5;
+    run.instance()->time = 0.875;
+    const double x[] = {0.25, 0.5};
+    double dx[2] = {};
+    ASSERT_EQ(table->outputs(table, run.instance(), 0.875, x), TACTUS_OK);
+    EXPECT_EQ(channel_value(*table, run.instance(), "late"), 4);  // halfway, at 0.875 - 0.375
+    ASSERT_EQ(table->derivative(table, run.instance(), 0.875, x, dx), TACTUS_OK);
+    EXPECT_EQ(dx[1], 0.1 * tk_noise(42, 20 * 0.875) - (0.25 + 0.25 * 4));
+  }
+}
+
+// z with z + z^3 = b, by bisection.
+double root_of_cubic(double b) {
+  double low = -10;
+  double high = 10;
+  for (int k = 0; k < 200; ++k) {
+    const double middle = 0.5 * (low + high);
+    (middle + middle * middle * middle < b ? low : high) = middle;
+  }
+  return low;
+}
+
+TEST(Jit, HandlersChangeDiscreteValuesInTheirOrder) {
+  CompiledModel model(backend_testing::reactive());
+  model.wait_optimised();
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    double* const data = tactus_data(run.instance());
+    const double* const discrete = data + table->layout.discrete;
+    EXPECT_EQ(discrete[0], 1);
+    EXPECT_NEAR(discrete[1], std::cos(0.5), 1e-15);
+    run.instance()->time = 3;
+    data[table->layout.states] = 2;
+    ASSERT_EQ(table->fire(table, run.instance(), 0), TACTUS_OK);
+    EXPECT_EQ(discrete[0], 1.5);  // 1 + 2 / 4
+    EXPECT_EQ(discrete[1], 4.5);  // the new a + t
+    for (std::uint32_t nothing : {1u, 3u, 0xffffffffu}) {
+      ASSERT_EQ(table->fire(table, run.instance(), nothing), TACTUS_OK);
+      EXPECT_EQ(discrete[0], 1.5);
+      EXPECT_EQ(discrete[1], 4.5);
+    }
+    ASSERT_EQ(table->fire(table, run.instance(), 2), TACTUS_OK);
+    EXPECT_NEAR(discrete[1], -root_of_cubic(4.5), 1e-12);
+    EXPECT_EQ(discrete[0], 0.5 * discrete[1]);
+  }
+}
+
+TEST(Jit, WatchingAndFiringLeaveWarmStartsAsTheyWere) {
+  CompiledModel model(backend_testing::reactive());
+  model.wait_optimised();
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    ASSERT_EQ(run.steps(TACTUS_RK4, 0.01, 10), TACTUS_OK);
+    double* const data = tactus_data(run.instance());
+    double* const warm = data + table->layout.warm;
+    const double before = warm[0];
+    EXPECT_NE(before, 0);
+    warm[1] = 0.125;
+    const double x = 7;
+    ASSERT_EQ(table->watch(table, run.instance(), 0, &x), TACTUS_OK);
+    EXPECT_NEAR(data[table->layout.watched], root_of_cubic(7), 1e-12);
+    EXPECT_EQ(data[table->layout.watched + 1], 0);
+    ASSERT_EQ(table->fire(table, run.instance(), 2), TACTUS_OK);
+    EXPECT_EQ(warm[0], before);
+    EXPECT_EQ(warm[1], 0.125);
+  }
 }
 
 // x = cos(w t), w = 1.25; rk4 at h = 0.001 is exact to about 1e-13.

@@ -51,16 +51,27 @@ class ModuleBuilder {
         pointer_(llvm::PointerType::getUnqual(context)) {
     module_->setTargetTriple(options.triple);
     module_->setDataLayout(options.data_layout);
+    // Functions may name the table before it is known: a stand-in until then.
+    table_ = new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context), true,
+                                      llvm::GlobalValue::ExternalLinkage, nullptr, options.table);
   }
 
   std::unique_ptr<llvm::Module> build() {
+    const Metadata metadata =
+        options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
+    sampled_ = metadata.tables;
     for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
     llvm::Function* prepare = function("prepare", program_.prepare, Arguments::none);
     llvm::Function* initialize = function("initialize", program_.initialize, Arguments::none);
     llvm::Function* derivative = function("derivative", program_.derivative, Arguments::x_dx);
     llvm::Function* outputs = function("outputs", program_.outputs, Arguments::x);
-    table({prepare, initialize, derivative, outputs, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
-           kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
+    llvm::Constant* fire_entry = program_.events.empty() ? null() : fire();
+    llvm::Constant* watch = null();
+    if (program_.watch_count > 0)
+      watch = function("watch", program_.watch, Arguments::x, ir::warm_starts(program_.watch));
+    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch,
+                     kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
+                     kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
 
@@ -85,11 +96,22 @@ class ModuleBuilder {
 
   // A pure function of doubles from the kernel.
   llvm::FunctionCallee elementary(const char* plain_name, unsigned arity) {
-    const std::string name = elementary_name(plain_name);
+    return pure_function(elementary_name(plain_name), arity);
+  }
+  llvm::FunctionCallee pure_function(const std::string& name, unsigned arity) {
     if (llvm::Function* known = module_->getFunction(name)) return known;
     std::vector<llvm::Type*> parameters(arity, real_);
     llvm::Function* function = declare(name, real_, parameters, llvm::GlobalValue::ExternalLinkage);
     function->setDoesNotAccessMemory();
+    function->setWillReturn();
+    return function;
+  }
+  // A function from the kernel that changes nothing: the same arguments and memory give the same value.
+  llvm::FunctionCallee reading_function(const std::string& name, std::initializer_list<llvm::Type*> parameters) {
+    if (llvm::Function* known = module_->getFunction(name)) return known;
+    llvm::Function* function =
+        declare(name, real_, std::span(parameters.begin(), parameters.size()), llvm::GlobalValue::ExternalLinkage);
+    function->setOnlyReadsMemory();
     function->setWillReturn();
     return function;
   }
@@ -155,12 +177,16 @@ class ModuleBuilder {
     return count;
   }
 
-  llvm::Function* function(const char* name, const ir::Function& source, Arguments arguments) {
+  // kept_warm: places in the warm section that a success leaves as they were.
+  llvm::Function* function(const std::string& name, const ir::Function& source, Arguments arguments,
+                           const std::vector<std::uint32_t>& kept_warm = {}) {
     std::vector<llvm::Type*> parameters = {pointer_, pointer_};
     if (arguments != Arguments::none) parameters.insert(parameters.end(), {real_, pointer_});
     if (arguments == Arguments::x_dx) parameters.push_back(pointer_);
 
-    const std::string full_name = options_.prefix + "_" + name;
+    std::string full_name = options_.prefix;
+    full_name += '_';
+    full_name += name;
     std::size_t size = 0;
     for (const ir::Chunk& c : source.chunks) size += c.instructions.size();
     const bool always_inline = size <= options_.always_inline_limit;
@@ -186,6 +212,9 @@ class ModuleBuilder {
     if (always_inline) whole->addFnAttr(llvm::Attribute::AlwaysInline);
     mark_pointers(whole, 3, arguments);
     start_function(whole);
+    llvm::Value* const instance = whole->getArg(1);
+    std::vector<llvm::Value*> kept;
+    for (std::uint32_t k : kept_warm) kept.push_back(load(section(instance, layout_.warm, k)));
     if (source.chunks.size() == 1) chunk(source.chunks[0], surroundings(whole, 1, arguments));
     std::vector<llvm::Value*> given;
     for (unsigned k = 1; k < whole->arg_size(); ++k) given.push_back(whole->getArg(k));
@@ -193,8 +222,36 @@ class ModuleBuilder {
       llvm::Value* status = builder_.CreateCall(parts[k], given);
       if (ir::can_fail(source.chunks[k])) return_if_failed(status, nullptr);
     }
+    for (std::size_t k = 0; k < kept.size(); ++k) store(kept[k], section(instance, layout_.warm, kept_warm[k]));
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
     inline_elementary_ = false;
+    return whole;
+  }
+
+  // One function an event that does something, and the choice between them.
+  llvm::Function* fire() {
+    TACTUS_CHECK(program_.handlers.size() <= program_.events.size());
+    std::vector<llvm::Function*> handlers;
+    for (std::size_t k = 0; k < program_.handlers.size(); ++k) {
+      const ir::Function& source = program_.handlers[k];
+      handlers.push_back(source.chunks.empty() ? nullptr
+                                               : function("handler_" + std::to_string(k), source, Arguments::none,
+                                                          ir::warm_starts(source)));
+    }
+    const std::array<llvm::Type*, 3> parameters = {pointer_, pointer_, i32_};
+    llvm::Function* whole = declare(options_.prefix + "_fire", i32_, parameters, llvm::GlobalValue::InternalLinkage);
+    start_function(whole);
+    auto* otherwise = llvm::BasicBlock::Create(context_, "", whole);
+    auto* choice = builder_.CreateSwitch(whole->getArg(2), otherwise, static_cast<unsigned>(handlers.size()));
+    for (std::size_t k = 0; k < handlers.size(); ++k) {
+      if (handlers[k] == nullptr) continue;
+      auto* block = llvm::BasicBlock::Create(context_, "", whole);
+      choice->addCase(builder_.getInt32(static_cast<std::uint32_t>(k)), block);
+      builder_.SetInsertPoint(block);
+      builder_.CreateRet(builder_.CreateCall(handlers[k], {whole->getArg(0), whole->getArg(1)}));
+    }
+    builder_.SetInsertPoint(otherwise);
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
     return whole;
   }
 
@@ -294,6 +351,16 @@ class ModuleBuilder {
     return builder_.CreateCall(elementary(name, 2), {a, b});
   }
 
+  llvm::Value* sampled(const ir::Instruction& i, llvm::Value* a, llvm::Value* b) {
+    llvm::Constant* index = builder_.getInt32(i.index);
+    llvm::Value* which = llvm::ConstantExpr::getInBoundsGetElementPtr(table_type(), sampled_, index);
+    llvm::Value* order = builder_.getInt32(i.size);
+    if (b == nullptr)
+      return builder_.CreateCall(reading_function("tk_table", {pointer_, i32_, real_}), {which, order, a});
+    return builder_.CreateCall(reading_function("tk_table_2", {pointer_, i32_, i32_, real_, real_}),
+                               {which, order, builder_.getInt32(i.count), a, b});
+  }
+
   llvm::Value* instance_load(const Surroundings& around, std::uint32_t start, std::uint32_t index) {
     TACTUS_CHECK(around.instance != nullptr);
     return load(section(around.instance, start, index));
@@ -329,6 +396,14 @@ class ModuleBuilder {
         return;
       case Op::derived:
         result = instance_load(around, layout_.derived, i.index);
+        return;
+      case Op::discrete:
+        result = instance_load(around, layout_.discrete, i.index);
+        return;
+      case Op::delayed:
+        TACTUS_CHECK(around.instance != nullptr);
+        result = builder_.CreateCall(reading_function("tk_delayed", {pointer_, pointer_, i32_, real_}),
+                                     {table_, around.instance, builder_.getInt32(i.index), around.t});
         return;
       case Op::load_work:
         result = instance_load(around, layout_.work, i.index);
@@ -393,6 +468,12 @@ class ModuleBuilder {
       case Op::power:
         result = call("tk_pow", a, b);
         return;
+      case Op::table:
+        result = sampled(i, a, b);
+        return;
+      case Op::noise:
+        result = builder_.CreateCall(pure_function("tk_noise", 2), {real(i.number), a});
+        return;
       case Op::less:
         result = builder_.CreateFCmpOLT(a, b);
         return;
@@ -424,6 +505,10 @@ class ModuleBuilder {
         return;  // read behind its solve
       case Op::store_derivative:
         return store(a, element(around.dx, i.index));
+      case Op::store_discrete:
+        return store(a, section(around.instance, layout_.discrete, i.index));
+      case Op::store_watched:
+        return store(a, section(around.instance, layout_.watched, i.index));
       case Op::store_state:
         return store(a, section(around.instance, layout_.states, i.index));
       case Op::store_derived:
@@ -481,6 +566,17 @@ class ModuleBuilder {
                                     llvm::ConstantArray::get(type, elements));
   }
 
+  llvm::Constant* doubles(const std::vector<double>& values) {
+    if (values.empty()) return null();
+    llvm::Constant* data = llvm::ConstantDataArray::get(context_, llvm::ArrayRef<double>(values));
+    return new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  }
+
+  // tactus_table
+  llvm::StructType* table_type() {
+    return llvm::StructType::get(context_, {i32_, i32_, i32_, pointer_, pointer_, pointer_, pointer_});
+  }
+
   struct Metadata {
     llvm::Constant* name;
     llvm::Constant* channels;
@@ -488,6 +584,10 @@ class ModuleBuilder {
     llvm::Constant* parameters;
     llvm::Constant* ports;
     llvm::Constant* blocks;
+    llvm::Constant* events;
+    llvm::Constant* event_times;
+    llvm::Constant* delays;
+    llvm::Constant* tables;
     llvm::Constant* state_names;
   };
 
@@ -503,6 +603,10 @@ class ModuleBuilder {
             address(m.parameters),
             address(m.ports),
             address(m.blocks),
+            address(m.events),
+            address(m.event_times),
+            address(m.delays),
+            address(m.tables),
             address(static_cast<const void*>(m.state_names))};
   }
 
@@ -525,6 +629,7 @@ class ModuleBuilder {
       count(b.equations);
       count(b.unknowns);
     }
+    for (const ir::Event& e : program_.events) count(e.name);
     for (const std::string& s : program_.state_names) count(s);
     return bytes;
   }
@@ -548,6 +653,20 @@ class ModuleBuilder {
     m.blocks = array(program_.blocks, [&](const ir::Block& b) {
       return structure({text(b.equations), text(b.unknowns), u32(b.line), u32(b.count), u32(b.warm)});
     });
+    const ir::EventTable events = ir::event_table(program_);
+    std::size_t next_event = 0;
+    m.events = array(events.events, [&](const tactus_event& e) {
+      return structure({text(program_.events[next_event++].name), u32(e.kind), u32(e.first), u32(e.count), u32(e.line),
+                        real(e.period), real(e.from)});
+    });
+    m.event_times = doubles(events.times);
+    m.delays = array(ir::delay_table(program_), [&](const tactus_delay& d) {
+      return structure({u32(d.source), u32(d.duration), u32(d.history), u32(d.capacity)});
+    });
+    m.tables = array(program_.tables, [&](const ir::Table& t) {
+      return structure({u32(t.method), u32(t.x.size()), u32(t.y.size()), doubles(t.x), doubles(t.y), doubles(t.values),
+                        doubles(t.slopes)});
+    });
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
@@ -555,8 +674,7 @@ class ModuleBuilder {
     return m;
   }
 
-  void table(const std::array<llvm::Function*, 6>& entries) {
-    const Metadata m = options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
+  void table(const Metadata& m, const std::array<llvm::Constant*, 8>& entries) {
     const tactus_layout& l = layout_;
     llvm::Constant* value = structure({
         u32(TACTUS_ABI),
@@ -567,14 +685,25 @@ class ModuleBuilder {
         u32(program_.output_count),
         u32(program_.warm_count),
         u32(program_.work_count),
+        u32(program_.discrete_count),
+        u32(program_.events.size()),
+        u32(program_.watch_count),
+        u32(program_.delays.size()),
+        u32(program_.tables.size()),
+        u32(ir::history_count(program_)),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.snapshot), u32(l.work), u32(l.stages), u32(l.size)}),
+                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
+                   u32(l.work), u32(l.stages), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
         m.parameters,
         m.ports,
         m.blocks,
+        m.events,
+        m.event_times,
+        m.delays,
+        m.tables,
         m.state_names,
         u32(program_.channels.size()),
         u32(program_.input_channels.size()),
@@ -585,17 +714,24 @@ class ModuleBuilder {
         real(program_.step_size),
         real(program_.tolerance),
         real(program_.record_period),
+        real(program_.event_precision),
         builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
-        u32(0),
+        u32(program_.max_transitions),
         entries[0],
         entries[1],
         entries[2],
         entries[3],
         entries[4],
         entries[5],
+        entries[6],
+        entries[7],
     });
-    new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value,
-                             options_.table);
+    auto* global =
+        new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);
+    global->takeName(table_);
+    table_->replaceAllUsesWith(global);
+    table_->eraseFromParent();
+    table_ = global;
   }
 
   const ir::Program& program_;
@@ -608,6 +744,8 @@ class ModuleBuilder {
   llvm::Type* i32_;
   llvm::Type* i64_;
   llvm::PointerType* pointer_;
+  llvm::GlobalVariable* table_ = nullptr;
+  llvm::Constant* sampled_ = nullptr;  // the table's `tables`
   std::vector<llvm::Function*> residuals_;
   std::vector<llvm::Value*> values_;  // of the chunk being built
   llvm::Value* sine_slot_ = nullptr;  // of the function being built

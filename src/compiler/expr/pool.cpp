@@ -5,6 +5,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "base/check.h"
 #include "compiler/expr/shape.h"
@@ -19,7 +20,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
 }
 
 std::uint64_t hash(const Node& node) {
-  std::uint64_t h = mix(static_cast<std::uint64_t>(node.op), node.order);
+  std::uint64_t h = mix(static_cast<std::uint64_t>(node.op) | (std::uint64_t(node.order_b) << 8), node.order);
   h = mix(h, node.index);
   h = mix(h, (std::uint64_t(node.a.value) << 32) | node.b.value);
   h = mix(h, node.c.value);
@@ -28,8 +29,8 @@ std::uint64_t hash(const Node& node) {
 }
 
 bool same(const Node& x, const Node& y) {
-  return x.op == y.op && x.order == y.order && x.index == y.index && x.a == y.a && x.b == y.b && x.c == y.c &&
-         std::bit_cast<std::uint64_t>(x.number) == std::bit_cast<std::uint64_t>(y.number);
+  return x.op == y.op && x.order == y.order && x.order_b == y.order_b && x.index == y.index && x.a == y.a &&
+         x.b == y.b && x.c == y.c && std::bit_cast<std::uint64_t>(x.number) == std::bit_cast<std::uint64_t>(y.number);
 }
 
 double fold(Op op, double a, double b) {
@@ -102,7 +103,7 @@ std::string describe(const Shape& shape) {
   return fmt::format("a {} x {} matrix", shape.rows, shape.columns);
 }
 
-bool is_leaf(Op op) { return op <= Op::parameter || op == Op::truth; }
+bool is_leaf(Op op) { return op <= Op::delayed || op == Op::truth; }
 
 int operand_count(Op op) {
   switch (op) {
@@ -114,6 +115,7 @@ int operand_count(Op op) {
     case Op::divide:
     case Op::atan2:
     case Op::power:
+    case Op::table_2:
     case Op::less:
     case Op::less_equal:
     case Op::equal:
@@ -128,10 +130,10 @@ int operand_count(Op op) {
 
 const char* name(Op op) {
   static constexpr const char* names[] = {
-      "constant", "t",    "variable", "input", "input_rate", "parameter", "+",     "-",   "*",
-      "/",        "-",    "sqrt",     "abs",   "floor",      "ceil",      "sin",   "cos", "tan",
-      "asin",     "acos", "atan",     "atan2", "exp",        "log",       "power", "if",  "<",
-      "<=",       "=",    "!=",       "&&",    "||",         "!",         "truth"};
+      "constant", "t",    "variable", "input", "input_rate", "parameter", "discrete", "delayed", "+",     "-",
+      "*",        "/",    "-",        "sqrt",  "abs",        "floor",     "ceil",     "sin",     "cos",   "tan",
+      "asin",     "acos", "atan",     "atan2", "exp",        "log",       "power",    "table",   "table", "noise",
+      "if",       "<",    "<=",       "=",     "!=",         "&&",        "||",       "!",       "truth"};
   return names[static_cast<int>(op)];
 }
 
@@ -157,6 +159,45 @@ ExprId Pool::leaf(Op op, std::uint32_t index, std::uint32_t order) {
   node.index = index;
   node.order = order;
   return intern(node);
+}
+
+ExprId Pool::table(std::uint32_t index, ExprId a, std::uint32_t order) {
+  Node node{Op::table};
+  node.index = index;
+  node.order = order;
+  node.a = a;
+  return intern(node);
+}
+
+ExprId Pool::table_2(std::uint32_t index, ExprId a, ExprId b, std::uint32_t order_a, std::uint32_t order_b) {
+  TACTUS_CHECK(order_b <= std::numeric_limits<std::uint8_t>::max());
+  Node node{Op::table_2};
+  node.index = index;
+  node.order = order_a;
+  node.order_b = static_cast<std::uint8_t>(order_b);
+  node.a = a;
+  node.b = b;
+  return intern(node);
+}
+
+ExprId Pool::noise(double seed, ExprId phase) {
+  Node node{Op::noise};
+  node.number = seed;
+  node.a = phase;
+  return intern(node);
+}
+
+ExprId Pool::remake(const Node& node, ExprId a, ExprId b, ExprId c) {
+  switch (node.op) {
+    case Op::table:
+      return table(node.index, a, node.order);
+    case Op::table_2:
+      return table_2(node.index, a, b, node.order, node.order_b);
+    case Op::noise:
+      return noise(node.number, a);
+    default:
+      return make(node.op, a, b, c);
+  }
 }
 
 ExprId Pool::sign(ExprId a) {
@@ -272,6 +313,11 @@ ExprId Pool::make(Op op, ExprId a, ExprId b, ExprId c) {
       if (is_truth_leaf(a)) return truth(number(a) == 0);
       if ((*this)[a].op == Op::logical_not) return (*this)[a].a;
       break;
+    case Op::table:
+    case Op::table_2:
+    case Op::noise:
+      TACTUS_CHECK(!"made by their own functions");
+      break;
     default:
       break;
   }
@@ -361,7 +407,24 @@ struct Printer {
       case Op::input:
       case Op::input_rate:
       case Op::parameter:
-        out += names(node);
+      case Op::discrete:
+      case Op::delayed:
+        out += named(node);
+        break;
+      case Op::table:  // table1(x), table1''(x)
+        out += named(node);
+        out.append(node.order, '\'');
+        arguments(node, depth);
+        break;
+      case Op::table_2:  // table1(x, y), table1^(1,0)(x, y)
+        out += named(node);
+        if (node.order > 0 || node.order_b > 0) out += fmt::format("^({},{})", node.order, node.order_b);
+        arguments(node, depth);
+        break;
+      case Op::noise:
+        out += fmt::format("noise({}, ", print_number(node.number));
+        write(node.a, 0, depth + 1);
+        out += ')';
         break;
       case Op::add:
         infix(" + ", own, own + 1);
@@ -414,15 +477,24 @@ struct Printer {
         break;
       default:
         out += name(node.op);
-        out += '(';
-        write(node.a, 0, depth + 1);
-        if (operand_count(node.op) == 2) {
-          out += ", ";
-          write(node.b, 0, depth + 1);
-        }
-        out += ')';
+        arguments(node, depth);
     }
     if (parentheses) out += ')';
+  }
+
+  std::string named(const Node& node) const {
+    std::string given = names(node);
+    return given.empty() ? fmt::format("{}{}", name(node.op), node.index + 1) : given;
+  }
+
+  void arguments(const Node& node, int depth) {
+    out += '(';
+    write(node.a, 0, depth + 1);
+    if (operand_count(node.op) == 2) {
+      out += ", ";
+      write(node.b, 0, depth + 1);
+    }
+    out += ')';
   }
 };
 

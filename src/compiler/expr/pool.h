@@ -21,6 +21,8 @@ enum class Op : std::uint8_t {
   input,       // index
   input_rate,  // index
   parameter,   // index
+  discrete,    // index: a reactive behaviour, constant between events
+  delayed,     // index: what a delay gives
   // Doubles.
   add,
   subtract,
@@ -41,7 +43,10 @@ enum class Op : std::uint8_t {
   exp,
   log,
   power,
-  select,  // a is a truth value: b if true else c
+  table,    // sampled data number `index` at a, differentiated `order` times
+  table_2,  // sampled data number `index` at (a, b), differentiated `order` times by a and `order_b` times by b
+  noise,    // unit white noise of the seed `number`, sampled at whole a
+  select,   // a is a truth value: b if true else c
   // Truth values.
   less,
   less_equal,
@@ -55,13 +60,14 @@ enum class Op : std::uint8_t {
 
 struct Node {
   Op op;
+  std::uint8_t order_b = 0;
   std::uint32_t order = 0;
   std::uint32_t index = 0;
   ExprId a{}, b{}, c{};
   double number = 0;
 };
 
-// How a leaf is written for people.
+// How a leaf, or the sampled data of a table, is written for people; "" leaves it to `print`, which numbers them.
 using LeafNames = std::function<std::string(const Node&)>;
 
 class Pool {
@@ -76,9 +82,16 @@ class Pool {
   ExprId input(std::uint32_t index) { return leaf(Op::input, index, 0); }
   ExprId input_rate(std::uint32_t index) { return leaf(Op::input_rate, index, 0); }
   ExprId parameter(std::uint32_t index) { return leaf(Op::parameter, index, 0); }
+  ExprId discrete(std::uint32_t index) { return leaf(Op::discrete, index, 0); }
+  ExprId delayed(std::uint32_t index) { return leaf(Op::delayed, index, 0); }
+  ExprId table(std::uint32_t index, ExprId a, std::uint32_t order = 0);
+  ExprId table_2(std::uint32_t index, ExprId a, ExprId b, std::uint32_t order_a = 0, std::uint32_t order_b = 0);
+  ExprId noise(double seed, ExprId phase);
 
-  // One operation with its operands; folded and simplified.
+  // One operation with its operands; folded and simplified. Not for tables and noise, which are more than their operands.
   ExprId make(Op op, ExprId a, ExprId b = {}, ExprId c = {});
+  // The operation of `node`, with all that belongs to it, of other operands.
+  ExprId remake(const Node& node, ExprId a, ExprId b = {}, ExprId c = {});
   ExprId add(ExprId a, ExprId b) { return make(Op::add, a, b); }
   ExprId subtract(ExprId a, ExprId b) { return make(Op::subtract, a, b); }
   ExprId multiply(ExprId a, ExprId b) { return make(Op::multiply, a, b); }

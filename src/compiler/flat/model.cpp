@@ -19,8 +19,10 @@ expr::LeafNames leaf_names(const Model& model) {
         return model.input_names[node.index];
       case expr::Op::input_rate:
         return primed(model.input_names[node.index], 1);
-      default:
+      case expr::Op::parameter:
         return model.parameters[node.index].name;
+      default:
+        return {};
     }
   };
 }

@@ -536,7 +536,7 @@ class Flattener {
           diags_.report(span, diff_by_expression).hint("write `diff(e, x)` with a variable, parameter or `t` for x");
           return first;
         }
-        return each(first, [&](ExprId x) { return symbolic::differentiate(pool, x, by); });
+        return each(first, [&](ExprId x) { return symbolic::differentiate(pool, x, by).value(); });
       }
       case Builtin::smooth:
         return first;

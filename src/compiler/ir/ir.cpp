@@ -39,6 +39,10 @@ const char* name(Op op) {
       return "parameter";
     case Op::derived:
       return "derived";
+    case Op::discrete:
+      return "discrete";
+    case Op::delayed:
+      return "delayed";
     case Op::load_work:
       return "load_work";
     case Op::captured:
@@ -83,6 +87,10 @@ const char* name(Op op) {
       return "log";
     case Op::power:
       return "power";
+    case Op::table:
+      return "table";
+    case Op::noise:
+      return "noise";
     case Op::less:
       return "less";
     case Op::less_equal:
@@ -107,6 +115,10 @@ const char* name(Op op) {
       return "solution";
     case Op::store_derivative:
       return "store_derivative";
+    case Op::store_discrete:
+      return "store_discrete";
+    case Op::store_watched:
+      return "store_watched";
     case Op::store_state:
       return "store_state";
     case Op::store_derived:
@@ -149,6 +161,8 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
       case Op::input_rate:
       case Op::parameter:
       case Op::derived:
+      case Op::discrete:
+      case Op::delayed:
       case Op::load_work:
       case Op::captured:
       case Op::unknown:
@@ -156,6 +170,14 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
         break;
       case Op::solution:
         fmt::format_to(out, "[{}] v{}", i.index, i.a);
+        break;
+      case Op::table:
+        fmt::format_to(out, "[{}] v{}", i.index, i.a);
+        if (i.b != no_value) fmt::format_to(out, " v{}", i.b);
+        if (i.size > 0 || i.count > 0) fmt::format_to(out, " differentiated {} {}", i.size, i.count);
+        break;
+      case Op::noise:
+        fmt::format_to(out, " {} v{}", i.number, i.a);
         break;
       case Op::linear_solve:
       case Op::newton_solve:
@@ -177,10 +199,55 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
   }
 }
 
-void dump_function(const char* title, const Function& function, std::string& text) {
+void dump_function(const std::string& title, const Function& function, std::string& text) {
   for (std::size_t k = 0; k < function.chunks.size(); ++k) {
     fmt::format_to(std::back_inserter(text), "{} chunk {}\n", title, k);
     dump_chunk(function.chunks[k], text);
+  }
+}
+
+const char* name(tactus_table_method method) {
+  switch (method) {
+    case TACTUS_HOLD:
+      return "hold";
+    case TACTUS_LINEAR:
+      return "linear";
+    case TACTUS_CUBIC:
+      return "cubic";
+  }
+  TACTUS_CHECK(false);
+}
+
+// `event 0 clock: every 0.1 from 0`, `delay 0: watched 2, duration derived 1, 512 samples`, `table 0: linear 5 x 3`
+void dump_hybrid(const Program& program, std::string& text) {
+  auto out = std::back_inserter(text);
+  if (program.discrete_count > 0) fmt::format_to(out, "{} discrete\n", program.discrete_count);
+  if (program.watch_count > 0) fmt::format_to(out, "{} watched\n", program.watch_count);
+  for (std::size_t k = 0; k < program.events.size(); ++k) {
+    const Event& event = program.events[k];
+    fmt::format_to(out, "event {} {}:", k, event.name);
+    switch (event.kind) {
+      case TACTUS_EVERY:
+        fmt::format_to(out, " every {} from {}\n", event.period, event.from);
+        break;
+      case TACTUS_AT:
+        fmt::format_to(out, " at {}\n", fmt::join(event.times, ", "));
+        break;
+      case TACTUS_WHEN:
+        fmt::format_to(out, " when watched {}\n", event.watched);
+        break;
+    }
+  }
+  for (std::size_t k = 0; k < program.delays.size(); ++k) {
+    const Delay& delay = program.delays[k];
+    fmt::format_to(out, "delay {}: watched {}, duration derived {}, {} samples\n", k, delay.source, delay.duration,
+                   delay.capacity);
+  }
+  for (std::size_t k = 0; k < program.tables.size(); ++k) {
+    const Table& table = program.tables[k];
+    fmt::format_to(out, "table {}: {} {}", k, name(table.method), table.x.size());
+    if (!table.y.empty()) fmt::format_to(out, " x {}", table.y.size());
+    text += '\n';
   }
 }
 
@@ -192,10 +259,15 @@ std::string dump(const Program& program) {
                  "model {}: {} states, {} inputs, {} parameters, {} derived, {} outputs, {} warm, {} work\n",
                  program.name, program.state_names.size(), program.input_count, program.parameters.size(),
                  program.derived_count, program.output_count, program.warm_count, program.work_count);
+  dump_hybrid(program, text);
   dump_function("prepare", program.prepare, text);
   dump_function("initialize", program.initialize, text);
   dump_function("derivative", program.derivative, text);
   dump_function("outputs", program.outputs, text);
+  dump_function("watch", program.watch, text);
+  for (std::size_t k = 0; k < program.handlers.size(); ++k) {
+    dump_function(fmt::format("handler {}", k), program.handlers[k], text);
+  }
   for (std::size_t k = 0; k < program.residuals.size(); ++k) {
     fmt::format_to(std::back_inserter(text), "residual {}\n", k);
     dump_chunk(program.residuals[k], text);

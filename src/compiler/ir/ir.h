@@ -27,7 +27,7 @@ enum class Op : std::uint8_t {
   input_rate,  // input_rates[index]
   parameter,   // parameters[index]
   derived,     // derived[index]
-  discrete,    // discrete[index]
+  discrete,    // discrete[index], after every store_discrete before it
   delayed,     // the value of delay `index` at t
   load_work,   // work[index]
   captured,    // in a residual: captured[index]
@@ -141,8 +141,8 @@ struct Block {
 struct Event {
   std::string name;
   tactus_event_kind kind = TACTUS_EVERY;
-  std::vector<double> times;  // at
-  std::uint32_t watched = 0;  // when
+  std::vector<double> times = {};  // at
+  std::uint32_t watched = 0;       // when
   double period = 0;
   double from = 0;
   std::uint32_t line = 0;
@@ -156,10 +156,10 @@ struct Delay {
 
 struct Table {
   tactus_table_method method = TACTUS_LINEAR;
-  std::vector<double> x;
-  std::vector<double> y;  // empty: one dimension
-  std::vector<double> values;
-  std::vector<double> slopes;
+  std::vector<double> x = {};
+  std::vector<double> y = {};  // empty: one dimension
+  std::vector<double> values = {};
+  std::vector<double> slopes = {};
 };
 
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
@@ -169,6 +169,8 @@ struct Program {
   Function initialize;
   Function derivative;
   Function outputs;
+  // In `watch` and `handlers` Newton blocks leave their warm starts as they were, unless they fail: so neither looking nor firing
+  // changes a bit of the motion. In handlers x is the instance's states and t its time.
   Function watch;
   std::vector<Function> handlers;  // one an event: what `fire` does
   std::vector<Chunk> residuals;

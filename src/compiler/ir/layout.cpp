@@ -1,8 +1,17 @@
 #include "compiler/ir/layout.h"
 
+#include <limits>
+
+#include "base/check.h"
 #include "kernel/kernel.h"
 
 namespace ir {
+
+namespace {
+
+std::uint64_t ring_size(const Delay& delay) { return 2 + 2 * std::uint64_t{delay.capacity}; }
+
+}  // namespace
 
 tactus_layout layout_of(const Program& program) {
   tactus_model model = {};
@@ -13,9 +22,54 @@ tactus_layout layout_of(const Program& program) {
   model.output_count = program.output_count;
   model.warm_count = program.warm_count;
   model.work_count = program.work_count;
+  model.discrete_count = program.discrete_count;
+  model.event_count = static_cast<std::uint32_t>(program.events.size());
+  model.watch_count = program.watch_count;
+  model.delay_count = static_cast<std::uint32_t>(program.delays.size());
+  model.table_count = static_cast<std::uint32_t>(program.tables.size());
+  model.history_count = history_count(program);
   tactus_layout layout = {};
   tk_layout(&model, &layout);
   return layout;
+}
+
+EventTable event_table(const Program& program) {
+  EventTable table;
+  for (const Event& event : program.events) {
+    tactus_event entry = {};
+    entry.kind = event.kind;
+    entry.line = event.line;
+    entry.period = event.period;
+    entry.from = event.from;
+    if (event.kind == TACTUS_WHEN) {
+      entry.first = event.watched;
+      entry.count = 1;
+    }
+    if (event.kind == TACTUS_AT) {
+      entry.first = static_cast<std::uint32_t>(table.times.size());
+      entry.count = static_cast<std::uint32_t>(event.times.size());
+      table.times.insert(table.times.end(), event.times.begin(), event.times.end());
+    }
+    table.events.push_back(entry);
+  }
+  return table;
+}
+
+std::vector<tactus_delay> delay_table(const Program& program) {
+  std::vector<tactus_delay> table;
+  std::uint64_t at = 0;
+  for (const Delay& delay : program.delays) {
+    table.push_back({delay.source, delay.duration, static_cast<std::uint32_t>(at), delay.capacity});
+    at += ring_size(delay);
+  }
+  return table;
+}
+
+std::uint32_t history_count(const Program& program) {
+  std::uint64_t count = 0;
+  for (const Delay& delay : program.delays) count += ring_size(delay);
+  TACTUS_CHECK(count <= std::numeric_limits<std::uint32_t>::max());
+  return static_cast<std::uint32_t>(count);
 }
 
 }  // namespace ir

@@ -1,11 +1,25 @@
-// Where the sections of a program's Instance lie: the kernel's tk_layout for the program's counts.
+// Where things of a program lie in its Instance and in its model table, the same for all backends.
 #pragma once
+
+#include <vector>
 
 #include "abi/model.h"
 #include "compiler/ir/ir.h"
 
 namespace ir {
 
+// The kernel's tk_layout for the program's counts.
 tactus_layout layout_of(const Program& program);
+
+// The model table's events without their names, which are left null, and the times of all TACTUS_AT events.
+struct EventTable {
+  std::vector<tactus_event> events;
+  std::vector<double> times;
+};
+EventTable event_table(const Program& program);
+
+// The model table's delays: their rings lie one behind another in the history section.
+std::vector<tactus_delay> delay_table(const Program& program);
+std::uint32_t history_count(const Program& program);
 
 }  // namespace ir

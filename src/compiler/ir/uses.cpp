@@ -52,9 +52,14 @@ Uses find_uses(const Chunk& chunk) {
 
 std::size_t instruction_count(const Program& program) {
   std::size_t count = 0;
-  for (const Function* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs}) {
-    for (const Chunk& chunk : function->chunks) count += chunk.instructions.size();
+  const auto add = [&](const Function& function) {
+    for (const Chunk& chunk : function.chunks) count += chunk.instructions.size();
+  };
+  for (const Function* function :
+       {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch}) {
+    add(*function);
   }
+  for (const Function& handler : program.handlers) add(handler);
   for (const Chunk& chunk : program.residuals) count += chunk.instructions.size();
   return count;
 }
@@ -62,6 +67,19 @@ std::size_t instruction_count(const Program& program) {
 bool can_fail(const Chunk& chunk) {
   return std::ranges::any_of(chunk.instructions,
                              [](const Instruction& i) { return is_solve(i.op) || i.op == Op::need_determinant; });
+}
+
+std::vector<std::uint32_t> warm_starts(const Function& function) {
+  std::vector<std::uint32_t> places;
+  for (const Chunk& chunk : function.chunks) {
+    for (const Instruction& i : chunk.instructions) {
+      if (i.op != Op::newton_solve) continue;
+      for (std::uint32_t k = 0; k < i.size; ++k) places.push_back(i.warm + k);
+    }
+  }
+  std::ranges::sort(places);
+  places.erase(std::ranges::unique(places).begin(), places.end());
+  return places;
 }
 
 }  // namespace ir

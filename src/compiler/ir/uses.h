@@ -31,5 +31,7 @@ Uses find_uses(const Chunk& chunk);
 // The number of instructions of all functions and residuals.
 std::size_t instruction_count(const Program& program);
 bool can_fail(const Chunk& chunk);
+// The places in the warm section that a function's Newton blocks change, increasing.
+std::vector<std::uint32_t> warm_starts(const Function& function);
 
 }  // namespace ir

@@ -10,7 +10,7 @@ Regroup::Regroup(expr::Pool& pool, std::function<bool(ExprId)> is_static)
       is_static_(std::move(is_static)),
       rewrite_(
           pool, [](ExprId) { return ExprId(); },
-          [this](Op op, ExprId a, ExprId b, ExprId c) { return combine(op, a, b, c); }) {}
+          [this](const expr::Node& node, ExprId a, ExprId b, ExprId c) { return combine(node, a, b, c); }) {}
 
 std::optional<ExprId> Regroup::absorb(ExprId e, Op op, ExprId factor, int depth) {
   const expr::Node node = pool_[e];
@@ -31,7 +31,8 @@ std::optional<ExprId> Regroup::absorb(ExprId e, Op op, ExprId factor, int depth)
   return std::nullopt;
 }
 
-ExprId Regroup::combine(Op op, ExprId a, ExprId b, ExprId c) {
+ExprId Regroup::combine(const expr::Node& node, ExprId a, ExprId b, ExprId c) {
+  const Op op = node.op;
   std::optional<ExprId> merged;
   if (op == Op::multiply || op == Op::divide) {
     const bool static_a = is_static_(a);
@@ -39,7 +40,7 @@ ExprId Regroup::combine(Op op, ExprId a, ExprId b, ExprId c) {
     if (op == Op::multiply && static_a && !static_b) merged = absorb(b, op, a, 0);
     if (static_b && !static_a) merged = absorb(a, op, b, 0);
   }
-  return merged ? *merged : pool_.make(op, a, b, c);
+  return merged ? *merged : pool_.remake(node, a, b, c);
 }
 
 }  // namespace lower

@@ -20,7 +20,7 @@ class Regroup {
   expr::ExprId operator()(expr::ExprId e) { return rewrite_(e); }
 
  private:
-  expr::ExprId combine(expr::Op op, expr::ExprId a, expr::ExprId b, expr::ExprId c);
+  expr::ExprId combine(const expr::Node& node, expr::ExprId a, expr::ExprId b, expr::ExprId c);
   // `e` times the static `factor`, or divided by it, with the factor merged into a static factor of e; empty when e has none.
   std::optional<expr::ExprId> absorb(expr::ExprId e, expr::Op op, expr::ExprId factor, int depth);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/check.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace lower {
@@ -66,9 +67,10 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
     for (ExprId leaf : symbolic::leaves(pool, residuals[i], expr::Op::variable)) {
       auto at = std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf);
       if (at == solution.unknowns.end()) continue;
-      ExprId slope = symbolic::differentiate(pool, residuals[i], leaf);
-      solution.matrix[i * n + static_cast<std::size_t>(at - solution.unknowns.begin())] = slope;
-      auto read = symbolic::leaves(pool, slope, expr::Op::variable);
+      const auto slope = symbolic::differentiate(pool, residuals[i], leaf);
+      TACTUS_CHECK(slope.has_value());  // the phase of noise depends on no unknown
+      solution.matrix[i * n + static_cast<std::size_t>(at - solution.unknowns.begin())] = *slope;
+      auto read = symbolic::leaves(pool, *slope, expr::Op::variable);
       if (std::any_of(read.begin(), read.end(), is_unknown)) linear = false;
     }
   }

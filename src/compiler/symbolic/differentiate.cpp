@@ -11,10 +11,25 @@ namespace {
 using expr::Node;
 using expr::Op;
 
-// `of_leaf` gives a leaf's derivative.
+// From `id`, which has no derivative, down to the operand that is the reason.
+ExprId innermost_without(const expr::Pool& pool, ExprId id, const std::unordered_map<ExprId, ExprId>& d) {
+  while (true) {
+    const Node& node = pool[id];
+    const int operands = expr::operand_count(node.op);
+    ExprId inner;
+    if (operands >= 3 && !d.at(node.c).valid()) inner = node.c;
+    if (operands >= 2 && !d.at(node.b).valid()) inner = node.b;
+    if (operands >= 1 && !d.at(node.a).valid()) inner = node.a;
+    if (!inner.valid()) return id;
+    id = inner;
+  }
+}
+
+// `of_leaf` gives a leaf's derivative, or an invalid id when it has none; then what depends on it has none either. On such an
+// answer `obstacle` is the innermost expression without a derivative.
 template <class OfLeaf>
-ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
-  std::unordered_map<ExprId, ExprId> d;
+std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, ExprId* obstacle) {
+  std::unordered_map<ExprId, ExprId> d;  // invalid ids: none
   std::vector<bool> visited;
   std::vector<ExprId> order;
   expr::visit_postorder(pool, {root}, visited, [&](ExprId id) { order.push_back(id); });
@@ -26,18 +41,23 @@ ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
       d[id] = of_leaf(id);
       continue;
     }
-    if (pool.is_truth(id)) {
+    if (pool.is_truth(id) || node.op == Op::floor || node.op == Op::ceil) {
       d[id] = zero;
       continue;
     }
-    if (node.op == Op::select) {
-      d[id] = pool.make(Op::select, node.a, d[node.b], d[node.c]);
-      continue;
-    }
+    const int operands = expr::operand_count(node.op);
     const ExprId a = node.a;
     const ExprId da = d[a];
     const ExprId b = node.b;
-    const ExprId db = expr::operand_count(node.op) == 2 ? d[b] : zero;
+    const ExprId db = operands >= 2 ? d[b] : zero;
+    if (!da.valid() || !db.valid() || (operands == 3 && !d[node.c].valid())) {
+      d[id] = ExprId();
+      continue;
+    }
+    if (node.op == Op::select) {
+      d[id] = pool.make(Op::select, node.a, db, d[node.c]);
+      continue;
+    }
     if (da == zero && db == zero) {
       d[id] = zero;
       continue;
@@ -64,10 +84,6 @@ ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
         break;
       case Op::absolute:
         d[id] = pool.multiply(pool.sign(a), da);
-        break;
-      case Op::floor:
-      case Op::ceil:
-        d[id] = zero;
         break;
       case Op::sin:
         d[id] = pool.multiply(pool.make(Op::cos, a), da);
@@ -102,24 +118,35 @@ ExprId derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf) {
         d[id] = db == zero ? first : pool.add(first, pool.multiply(pool.multiply(id, pool.make(Op::log, a)), db));
         break;
       }
+      case Op::table:
+        d[id] = pool.multiply(pool.table(node.index, a, node.order + 1), da);
+        break;
+      case Op::table_2:
+        d[id] = pool.add(pool.multiply(pool.table_2(node.index, a, b, node.order + 1, node.order_b), da),
+                         pool.multiply(pool.table_2(node.index, a, b, node.order, node.order_b + 1u), db));
+        break;
+      case Op::noise:
+        d[id] = ExprId();
+        break;
       default:
         TACTUS_CHECK(!"an operation on doubles");
     }
   }
-  return d[root];
+  if (d[root].valid()) return d[root];
+  if (obstacle != nullptr) *obstacle = innermost_without(pool, root, d);
+  return std::nullopt;
 }
 
 }  // namespace
 
-ExprId differentiate(expr::Pool& pool, ExprId e, ExprId leaf) {
+std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, ExprId* obstacle) {
   const ExprId one = pool.constant(1);
   const ExprId zero = pool.constant(0);
-  return derivative(pool, e, [&](ExprId id) { return id == leaf ? one : zero; });
+  return derivative(pool, e, [&](ExprId id) { return id == leaf ? one : zero; }, obstacle);
 }
 
-std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e) {
-  bool possible = true;
-  ExprId result = derivative(pool, e, [&](ExprId id) {
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle) {
+  const auto of_leaf = [&](ExprId id) {
     const Node node = pool[id];
     switch (node.op) {
       case Op::time:
@@ -129,14 +156,13 @@ std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e) {
       case Op::input:
         return pool.input_rate(node.index);
       case Op::input_rate:
-        possible = false;
-        return pool.constant(0);
+      case Op::delayed:
+        return ExprId();
       default:
         return pool.constant(0);
     }
-  });
-  if (!possible) return std::nullopt;
-  return result;
+  };
+  return derivative(pool, e, of_leaf, obstacle);
 }
 
 }  // namespace symbolic

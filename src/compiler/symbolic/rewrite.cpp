@@ -24,7 +24,7 @@ ExprId Rewrite::operator()(ExprId root) {
       done_[id] = replaced.valid() ? replaced : id;
       continue;
     }
-    done_[id] = combine_(node.op, done_[node.a], operands >= 2 ? done_[node.b] : ExprId(),
+    done_[id] = combine_(node, done_[node.a], operands >= 2 ? done_[node.b] : ExprId(),
                          operands >= 3 ? done_[node.c] : ExprId());
   }
   return done_[root];

@@ -52,11 +52,11 @@ std::optional<ExprId> solve(expr::Pool& pool, ExprId left, ExprId right, ExprId 
   }
   // What is left of the isolation: inside = outside, with the leaf in one or both.
   ExprId residual = pool.subtract(inside, outside);
-  ExprId slope = differentiate(pool, residual, leaf);
-  if (pool.is_constant(slope, 0) || contains(pool, slope, leaf)) return std::nullopt;
+  const std::optional<ExprId> slope = differentiate(pool, residual, leaf);
+  if (!slope || pool.is_constant(*slope, 0) || contains(pool, *slope, leaf)) return std::nullopt;
   Substitution at_zero(pool, [&](ExprId id) { return id == leaf ? pool.constant(0) : ExprId(); });
   ExprId rest = at_zero(residual);
-  return pool.negate(pool.divide(rest, slope));
+  return pool.negate(pool.divide(rest, *slope));
 }
 
 }  // namespace symbolic

@@ -13,12 +13,16 @@ namespace symbolic {
 
 using expr::ExprId;
 
-// d(e)/d(leaf), exact. A condition counts as constant; floor and ceil have derivative 0; abs has sign.
-ExprId differentiate(expr::Pool& pool, ExprId e, ExprId leaf);
+// Derivatives are exact. A condition counts as constant; floor and ceil have derivative 0; abs has sign; a table is sampled data
+// differentiated once more. Noise, whose phase moves, has no derivative: then the answer is empty, and `obstacle`, where given,
+// is the expression that has none.
 
-// d(e)/dt along the motion: a variable's order rises by one, an input becomes its rate, t becomes 1. Empty when an input's rate
-// would have to be differentiated.
-std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e);
+// d(e)/d(leaf).
+std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, ExprId* obstacle = nullptr);
+
+// d(e)/dt along the motion between events: a variable's order rises by one, an input becomes its rate, t becomes 1, a discrete
+// value is constant. An input's rate and a delayed value have no derivative.
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle = nullptr);
 
 // Rewrites expressions from the leaves up: `leaf` gives a leaf's new expression, or an invalid id to keep it; `combine` puts an
 // operation together again from its rewritten operands. The object remembers its answers, so that many expressions over the
@@ -26,7 +30,8 @@ std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e);
 class Rewrite {
  public:
   using Leaf = std::function<ExprId(ExprId)>;
-  using Combine = std::function<ExprId(expr::Op op, ExprId a, ExprId b, ExprId c)>;
+  // The node is the operation as it was; its operands are given apart, rewritten.
+  using Combine = std::function<ExprId(const expr::Node& node, ExprId a, ExprId b, ExprId c)>;
 
   Rewrite(expr::Pool& pool, Leaf leaf, Combine combine)
       : pool_(pool), leaf_(std::move(leaf)), combine_(std::move(combine)) {}
@@ -44,7 +49,8 @@ class Substitution {
  public:
   Substitution(expr::Pool& pool, Rewrite::Leaf replace)
       : rewrite_(pool, std::move(replace),
-                 [&pool](expr::Op op, ExprId a, ExprId b, ExprId c) { return pool.make(op, a, b, c); }) {}
+                 [&pool](const expr::Node& node, ExprId a, ExprId b, ExprId c) { return pool.remake(node, a, b, c); }) {
+  }
   ExprId operator()(ExprId e) { return rewrite_(e); }
 
  private:

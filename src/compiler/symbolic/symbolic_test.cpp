@@ -63,6 +63,10 @@ double value(const Pool& pool, ExprId id, const std::vector<double>& x, const st
       return std::log(a());
     case Op::power:
       return std::pow(a(), b());
+    case Op::table:  // sampled data 0: sin, differentiated `order` times
+      return std::sin(a() + n.order * std::acos(0.0));
+    case Op::table_2:  // sampled data 0: sin(x) exp(2 y)
+      return std::sin(a() + n.order * std::acos(0.0)) * std::pow(2, n.order_b) * std::exp(2 * b());
     case Op::select:
       return a() != 0 ? b() : value(pool, n.c, x, rate);
     case Op::less:
@@ -101,6 +105,10 @@ TEST(Differentiate, EveryOperationAgreesWithCentralDifferences) {
                              pool.make(Op::atan2, x, u),
                              pool.make(Op::select, pool.make(Op::less, x, y), pool.multiply(x, x), y),
                              pool.sign(x),
+                             pool.table(0, u),
+                             pool.table(0, pool.multiply(x, y), 2),
+                             pool.table_2(0, u, pool.multiply(x, y)),
+                             pool.table_2(0, y, x, 1, 3),
                              pool.minimum(x, u),
                              pool.maximum(x, u)};
   for (Op op : {Op::square_root, Op::absolute, Op::sin, Op::cos, Op::tan, Op::asin, Op::acos, Op::atan, Op::exp,
@@ -109,7 +117,9 @@ TEST(Differentiate, EveryOperationAgreesWithCentralDifferences) {
   for (ExprId e : all) {
     for (std::uint32_t k = 0; k < 2; ++k) {
       std::vector<double> at = {0.3, 0.7};
-      double exact = value(pool, differentiate(pool, e, pool.variable(k, 0)), at);
+      const auto derivative = differentiate(pool, e, pool.variable(k, 0));
+      ASSERT_TRUE(derivative.has_value());
+      double exact = value(pool, *derivative, at);
       const double h = 1e-5;  // error of a central difference: h^2/6 |f'''|, here below 1e-8, and rounding/h, 1e-11
       std::vector<double> up = at, down = at;
       up[k] += h;
@@ -137,7 +147,58 @@ TEST(DifferentiateInTime, RefusesTheSecondDerivativeOfAnInput) {
   auto first = differentiate_in_time(pool, pool.input(0));
   ASSERT_TRUE(first.has_value());
   EXPECT_EQ(pool[*first].op, Op::input_rate);
-  EXPECT_FALSE(differentiate_in_time(pool, *first).has_value());
+  ExprId obstacle;
+  EXPECT_FALSE(differentiate_in_time(pool, *first, &obstacle).has_value());
+  EXPECT_EQ(obstacle, *first);
+}
+
+TEST(DifferentiateInTime, DiscreteValuesAreConstantBetweenEvents) {
+  Pool pool;
+  ExprId d = pool.discrete(3);
+  auto alone = differentiate_in_time(pool, pool.multiply(d, d));
+  ASSERT_TRUE(alone.has_value());
+  EXPECT_TRUE(pool.is_constant(*alone, 0));
+  auto product = differentiate_in_time(pool, pool.multiply(d, pool.variable(0, 0)));
+  ASSERT_TRUE(product.has_value());
+  EXPECT_EQ(*product, pool.multiply(d, pool.variable(0, 1)));
+}
+
+TEST(DifferentiateInTime, NamesTheDelayOrTheNoiseThatHasNoDerivative) {
+  Pool pool;
+  ExprId x = pool.variable(0, 0);
+  ExprId late = pool.delayed(1);
+  ExprId noise = pool.noise(7, pool.multiply(pool.time(), pool.constant(100)));
+  ExprId obstacle;
+  EXPECT_FALSE(differentiate_in_time(pool, pool.add(x, pool.make(Op::sin, late)), &obstacle).has_value());
+  EXPECT_EQ(obstacle, late);
+  EXPECT_FALSE(differentiate_in_time(pool, pool.multiply(x, pool.make(Op::exp, noise)), &obstacle).has_value());
+  EXPECT_EQ(obstacle, noise);
+  EXPECT_FALSE(differentiate(pool, noise, pool.time(), &obstacle).has_value());
+  EXPECT_EQ(obstacle, noise);
+}
+
+TEST(DifferentiateInTime, ConditionsAndRoundingNeedNoDerivative) {
+  Pool pool;
+  ExprId x = pool.variable(0, 0);
+  ExprId late = pool.delayed(0);
+  ExprId chosen = pool.make(Op::select, pool.make(Op::less, late, x), pool.multiply(x, x), x);
+  auto d = differentiate_in_time(pool, pool.add(chosen, pool.make(Op::floor, late)));
+  ASSERT_TRUE(d.has_value());
+  double x0 = 0.5;
+  Substitution late_is(pool, [&](ExprId leaf) { return leaf == late ? pool.constant(0) : ExprId(); });
+  EXPECT_EQ(value(pool, late_is(*d), {x0}, {3}), 2 * x0 * 3);
+}
+
+TEST(Differentiate, ByOtherLeavesDiscreteDelayedAndNoiseAreConstant) {
+  Pool pool;
+  ExprId x = pool.variable(0, 0);
+  ExprId e = pool.add(pool.multiply(x, pool.discrete(0)), pool.multiply(pool.delayed(0), pool.noise(1, pool.time())));
+  auto d = differentiate(pool, e, x);
+  ASSERT_TRUE(d.has_value());
+  EXPECT_EQ(*d, pool.discrete(0));
+  auto by_delayed = differentiate(pool, e, pool.delayed(0));
+  ASSERT_TRUE(by_delayed.has_value());
+  EXPECT_EQ(*by_delayed, pool.noise(1, pool.time()));
 }
 
 TEST(Solve, IsolatesThroughArithmetic) {
@@ -169,6 +230,26 @@ TEST(Solve, LeavesNonlinearAndVanishingUnknownsAlone) {
   EXPECT_FALSE(solve(pool, pool.make(Op::sin, z), pool.constant(0.5), z).has_value());
   ExprId y = pool.variable(1, 0);
   EXPECT_FALSE(solve(pool, pool.add(y, z), pool.add(z, pool.constant(1)), z).has_value());
+}
+
+TEST(Solve, LeavesNoiseOfTheUnknownAlone) {
+  Pool pool;
+  ExprId z = pool.variable(0, 0);
+  EXPECT_FALSE(solve(pool, pool.add(z, pool.noise(1, z)), pool.constant(2), z).has_value());
+  auto outside = solve(pool, pool.add(z, pool.noise(1, pool.time())), pool.constant(2), z);
+  ASSERT_TRUE(outside.has_value());
+  EXPECT_EQ(*outside, pool.subtract(pool.constant(2), pool.noise(1, pool.time())));
+}
+
+TEST(Substitution, KeepsWhatBelongsToTablesAndNoise) {
+  Pool pool;
+  ExprId x = pool.variable(0, 0);
+  ExprId y = pool.variable(1, 0);
+  Substitution put(pool, [&](ExprId leaf) { return leaf == x ? y : ExprId(); });
+  EXPECT_EQ(put(pool.table(4, x, 2)), pool.table(4, y, 2));
+  EXPECT_EQ(put(pool.table_2(5, y, x, 1, 3)), pool.table_2(5, y, y, 1, 3));
+  EXPECT_EQ(put(pool.noise(9.5, x)), pool.noise(9.5, y));
+  EXPECT_EQ(put(pool.add(pool.discrete(2), pool.delayed(3))), pool.add(pool.discrete(2), pool.delayed(3)));
 }
 
 TEST(Substitution, KeepsSharingAndFolds) {

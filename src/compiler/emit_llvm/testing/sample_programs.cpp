@@ -279,10 +279,109 @@ ir::Program driven() {
   return p;
 }
 
+ir::Program reactive() {
+  ir::Program p = start("reactive", {"x"});
+  p.discrete_count = 2;
+  p.watch_count = 2;
+  p.warm_count = 2;
+  p.work_count = 5;
+  p.events.push_back({.name = "add", .kind = TACTUS_EVERY, .period = 0.5, .from = 0.25, .line = 7});
+  p.events.push_back({.name = "nothing", .kind = TACTUS_AT, .times = {1, 2.5, 4}, .line = 8});
+  p.events.push_back({.name = "solve */ \"?", .kind = TACTUS_WHEN, .watched = 1, .line = 9});
+  p.event_precision = 1e-9;
+  p.max_transitions = 50;
+  p.blocks.push_back({"z + z^3 = x", "z", 3, 1, 0});
+  p.blocks.push_back({"z + z^3 = b", "z", 4, 1, 1});
+  ChunkBuilder b;
+  const Value z = b.source(Op::unknown, 0);
+  const Value square = b.multiply(z, z);
+  b.store(Op::store_residual, 0, b.subtract(b.add(z, b.multiply(square, z)), b.source(Op::captured, 0)));
+  b.store(Op::store_jacobian, 0, b.add(b.constant(1), b.multiply(b.constant(3), square)));
+  p.residuals.push_back(b.take());
+  const Value flow = b.newton_solve(1, 0, {b.state(0)}, 0, 0, 0);
+  b.store(Op::store_derivative, 0, b.subtract(b.source(Op::discrete, 0), b.solution(flow, 0)));
+  p.derivative.chunks.push_back(b.take());
+
+  // watch: z of the derivative's block, and whether x < a.
+  const Value seen = b.newton_solve(1, 0, {b.state(0)}, 0, 0, 0);
+  b.store(Op::store_watched, 0, b.solution(seen, 0));
+  const Value below = b.binary(Op::less, b.state(0), b.source(Op::discrete, 0));
+  b.store(Op::store_watched, 1, b.select(below, b.constant(1), b.constant(0)));
+  p.watch.chunks.push_back(b.take());
+
+  // add: a = a + x / 4, then b = a + t; solve: z + z^3 = b in one chunk, b = -z, a = b / 2 in the next.
+  p.handlers.resize(3);
+  const Value sum = b.add(b.source(Op::discrete, 0), b.multiply(b.constant(0.25), b.state(0)));
+  b.store(Op::store_discrete, 0, sum);
+  b.store(Op::store_discrete, 1, b.add(b.source(Op::discrete, 0), b.source(Op::time)));
+  p.handlers[0].chunks.push_back(b.take());
+  const Value root = b.newton_solve(1, 0, {b.source(Op::discrete, 1)}, 0, 1, 1);
+  b.store(Op::store_discrete, 1, b.unary(Op::negate, b.solution(root, 0)));
+  p.handlers[2].chunks.push_back(b.take());
+  b.store(Op::store_discrete, 0, b.multiply(b.constant(0.5), b.source(Op::discrete, 1)));
+  p.handlers[2].chunks.push_back(b.take());
+
+  finish(p, {0.5});
+  b.store(Op::store_discrete, 0, b.constant(1));
+  b.store(Op::store_discrete, 1, b.unary(Op::cos, b.state(0)));
+  p.initialize.chunks.push_back(b.take());
+  b.store(Op::store_output, p.output_count, b.source(Op::discrete, 0));
+  p.channels.push_back({"a", "", p.output_count++, 1, 1, TACTUS_CHANNEL_DISCRETE});
+  p.outputs.chunks.push_back(b.take());
+  return p;
+}
+
+ir::Program sampled() {
+  ir::Program p = start("sampled", {"x", "y"});
+  p.tables.push_back({.method = TACTUS_HOLD, .x = {-1, 0, 0.5}, .values = {2, -1, 0.25}});
+  p.tables.push_back({.method = TACTUS_LINEAR, .x = {-2, -1, 0.5, 3}, .values = {1, -1, 0.5, 2}});
+  p.tables.push_back(
+      {.method = TACTUS_CUBIC, .x = {-1, 0, 2, 3}, .values = {0, 1, 1.5, 4}, .slopes = {1.5, 0.4, 0.5, 2}});
+  p.tables.push_back({.method = TACTUS_LINEAR, .x = {0, 1, 3}, .y = {-1, 1}, .values = {0, 1, 2, 3, -1, 0.5}});
+  p.tables.push_back({.method = TACTUS_CUBIC,
+                      .x = {0, 1},
+                      .y = {-1, 0.25, 1},
+                      .values = {0, 1, 2, 3, -1, 0.5},
+                      .slopes = {1, 0.5, 0.25, -1, 0, 1}});
+  p.derived_count = 1;
+  p.watch_count = 1;
+  p.delays.push_back({.source = 0, .duration = 0, .capacity = 64});
+  ChunkBuilder b;
+  b.store(Op::store_derived, 0, b.constant(0.375));
+  p.prepare.chunks.push_back(b.take());
+  // x' = y; y' = -x - delayed(x) / 4 + noise / 10
+  const Value pull = b.add(b.state(0), b.multiply(b.constant(0.25), b.source(Op::delayed, 0)));
+  const Value shake = b.noise(42, b.multiply(b.constant(20), b.source(Op::time)));
+  b.store(Op::store_derivative, 0, b.state(1));
+  b.store(Op::store_derivative, 1, b.subtract(b.multiply(b.constant(0.1), shake), pull));
+  p.derivative.chunks.push_back(b.take());
+  b.store(Op::store_watched, 0, b.state(0));
+  p.watch.chunks.push_back(b.take());
+  finish(p, {1, 0});
+  const Value x = b.state(0);
+  const Value y = b.state(1);
+  const auto out = [&](const std::string& name, Value v) {
+    const std::uint32_t at = p.output_count++;
+    b.store(Op::store_output, at, v);
+    p.channels.push_back({name, "", at, 1, 1, 0});
+  };
+  for (std::uint32_t order = 0; order < 5; ++order) {
+    for (std::uint32_t which = 0; which < 3; ++which)
+      out(fmt::format("table{}_{}", which, order), b.table(which, x, order));
+    for (std::uint32_t which = 3; which < 5; ++which) {
+      out(fmt::format("table{}_{}_0", which, order), b.table_2(which, x, y, order, 0));
+      out(fmt::format("table{}_{}_1", which, order), b.table_2(which, x, y, order, 1));
+    }
+  }
+  out("late", b.source(Op::delayed, 0));
+  p.outputs.chunks.push_back(b.take());
+  return p;
+}
+
 std::vector<ir::Program> all_samples() {
   std::vector<ir::Program> samples;
   for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block,
-                     many_chunks, logic, all_elementary, driven}) {
+                     many_chunks, logic, all_elementary, driven, reactive, sampled}) {
     samples.push_back(make());
   }
   return samples;

@@ -50,6 +50,11 @@ DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double*
 DECLARE(int, outputs_now, Model m, Instance i) {
   return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
+/* What event k does, whether or not it is due; conditions and sources of delays at the present time. */
+DECLARE(int, fire_event, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
+DECLARE(int, watch_now, Model m, Instance i) {
+  return m->watch ? m->watch(m, i, i->time, tactus_data_const(i) + m->layout.states) : TACTUS_OK;
+}
 
 /* Its header. */
 DECLARE(double, time, Instance i) { return i->time; }
@@ -75,6 +80,8 @@ DECLARE(double*, parameters, Model m, Instance i) { return tactus_data(i) + m->l
 DECLARE(double*, output_values, Model m, Instance i) { return tactus_data(i) + m->layout.outputs; }
 
 DECLARE(double*, warm, Model m, Instance i) { return tactus_data(i) + m->layout.warm; }
+DECLARE(double*, discrete, Model m, Instance i) { return tactus_data(i) + m->layout.discrete; }
+DECLARE(double*, watched, Model m, Instance i) { return tactus_data(i) + m->layout.watched; }
 
 /* The table. Texts are zero-terminated UTF-8. */
 DECLARE(const char*, model_name, Model m) { return m->name; }
@@ -90,6 +97,8 @@ DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
 DECLARE(double, delay_duration, Model m, Instance i, int k) {
   return tactus_data_const(i)[m->layout.derived + m->delays[k].duration];
 }
+DECLARE(int, discrete_count, Model m) { return (int)m->discrete_count; }
+DECLARE(int, watch_count, Model m) { return (int)m->watch_count; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
