@@ -998,41 +998,47 @@ class Dimensions {
     return fmt::format("{}[{}, {}]", names_.text(symbol.name), i / symbol.shape.columns + 1, i % symbol.shape.columns + 1);
   }
 
-  // What is often meant.
+  // What is often meant: a number without a unit has lost it, or a factor was left out because it is one.
   void hint(const Constraint& constraint, diag::Sink::Reported& reported) const {
     const Origin& origin = constraint.origin;
+    const std::optional<Dimension> left = solver_.value(constraint.left);
+    const std::optional<Dimension> right = solver_.value(constraint.right);
+    if (!left || !right || (!origin.right.valid() && origin.kind != Origin::pure)) return;
+    Dimension quotient = *left;
+    quotient.multiply(*right, {-1, 1});
+    if (hint_at_number(origin.left, inverted(quotient), reported)) return;
     if (origin.kind == Origin::pure) {
-      const std::optional<Dimension> value = solver_.value(constraint.left);
-      const std::string unit = value ? parse::print_unit(*value) : "";
-      if (!unit.empty()) reported.hint("divide it by a quantity in {}, such as `1 [{}]`", unit, unit);
+      const std::string unit = parse::print_unit(*left);
+      reported.hint("divide it by a quantity in {}, such as `1 [{}]`", unit, unit);
       return;
     }
-    // `5 * sin(a)`: the 5 may have a unit that was left out.
-    for (NodeId id : {origin.left, origin.right}) {
-      if (!id.valid() || !origin.right.valid()) continue;
-      const Form& form = id == origin.left ? constraint.left : constraint.right;
-      const Form& other = id == origin.left ? constraint.right : constraint.left;
-      const NodeId bare = bare_factor(id);
-      if (!bare.valid() || !solver_.value(form) || !solver_.value(other)) continue;
-      Dimension missing = *solver_.value(other);
-      missing.multiply(*solver_.value(form), {-1, 1});
-      const std::string unit = parse::print_unit(missing);
-      if (unit.empty()) continue;
-      const std::string number = parse::print(tree_, names_, bare);
-      reported.hint("a number without a unit is a pure number as a factor; is it `{} [{}]`?", number, unit);
-      return;
-    }
+    if (hint_at_number(origin.right, quotient, reported)) return;
+    Dimension without_time = quotient;
+    without_time.exponents[Dimension::second] = {};
+    if (without_time.pure() && (origin.kind == Origin::equation || origin.kind == Origin::sum))
+      reported.hint("has {} too few primes or too many, or does it lack a factor in {}?",
+                    quote(part(origin.right, origin.component)), parse::print_unit(quotient));
   }
 
-  // The number without a unit among the factors of a product.
-  NodeId bare_factor(NodeId id) const {
+  static Dimension inverted(const Dimension& dimension) {
+    Dimension result;
+    result.multiply(dimension, {-1, 1});
+    return result;
+  }
+
+  // For a product that lacks a unit and has a number without one among its factors, as `5 * sin(a)` has.
+  bool hint_at_number(NodeId id, Dimension missing, diag::Sink::Reported& reported) const {
     while (tree_[id].kind == NodeKind::negate) id = tree_.child(id, 0);
-    if (tree_[id].kind != NodeKind::product) return {};
+    if (tree_[id].kind != NodeKind::product) return false;
     for (const parse::Child& child : tree_.children_of(id)) {
       const parse::Node& node = tree_[child.node];
-      if (child.op == parse::Op::times && node.kind == NodeKind::number && node.unit == 0) return child.node;
+      if (node.kind != NodeKind::number || node.unit != 0) continue;
+      if (child.op == parse::Op::divide) missing = inverted(missing);
+      reported.hint("a number without a unit is a pure number as a factor; is it `{} [{}]`?",
+                    parse::print(tree_, names_, child.node), parse::print_unit(missing));
+      return true;
     }
-    return {};
+    return false;
   }
 
   // --- Results ---------------------------------------------------------------------------------------------------------
