@@ -9,6 +9,7 @@
 
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/events.h"
 #include "compiler/check/dimension_solver.h"
 #include "compiler/check/numbers.h"
 #include "compiler/parse/parse.h"
@@ -107,9 +108,32 @@ class Dimensions {
     for (const parse::External& external : tree_.externals) {
       if (external.period.valid()) need_time(external.period, "the period of an external");
       for (const parse::ObservedEvent& event : external.events) {
-        if (event.rate.valid()) need_time(event.rate, "the period of an event");
+        if (event.rate.valid() && !is_frequency(tree_, event.rate)) need_time(event.rate, "the period of an event");
+        if (event.time.valid()) need_time(event.time, "the time of an event");
       }
     }
+    for (const parse::Event& event : tree_.events) collect_event(event);
+    for (const parse::Behaviour& behaviour : tree_.behaviours) collect_behaviour(behaviour);
+  }
+
+  void collect_event(const parse::Event& event) {
+    if (event.period.valid()) need_time(event.period, "the period of an event");
+    if (event.from.valid()) need_time(event.from, "the first tick of an event");
+    for (NodeId time : event.times) need_time(time, "the time of an event");
+    if (event.condition.valid()) evaluate(event.condition, {}, 0);
+  }
+
+  // A behaviour has one dimension: of its first value and of what every handler gives it.
+  void collect_behaviour(const parse::Behaviour& behaviour) {
+    const SymbolId symbol = *model_.find(behaviour.name);
+    if (behaviour.value.valid()) return define(symbol, behaviour.value);
+    define(symbol, behaviour.start);
+    Value own{model_.symbols[symbol].shape, {}, false};
+    for (std::uint32_t i = 0; i < own.shape.size(); ++i) own.items.push_back(unknown_of(symbol, i));
+    const Binding<Value> bound{nullptr, behaviour.own, own};
+    Frame frame;
+    if (behaviour.own.valid()) frame.values = &bound;
+    for (const parse::Handler& handler : behaviour.handlers) define(symbol, handler.value, frame);
   }
 
   void collect_declaration(SymbolId id) {
@@ -127,8 +151,8 @@ class Dimensions {
   }
 
   // The symbol has the dimensions of its value; of bare numbers it has whatever its uses ask for.
-  void define(SymbolId id, NodeId node) {
-    const Value value = evaluate(node, {}, 0);
+  void define(SymbolId id, NodeId node, const Frame& frame = {}) {
+    const Value value = evaluate(node, frame, 0);
     for (std::uint32_t i = 0; i < model_.symbols[id].shape.size(); ++i) {
       if (!value.item(i).is_rigid()) continue;
       const std::string& name = names_.text(model_.symbols[id].name);
