@@ -382,7 +382,7 @@ class OtherCommands(CommandLineTest):
     def test_explain(self):
         model = self.write("m.tact", OSCILLATOR)
         done = self.tactus("explain", model)
-        stages = ["tokens", "tree", "model", "flat", "blocks", "ir", "c", "llvm"]
+        stages = ["tokens", "tree", "expanded", "model", "flat", "blocks", "ir", "c", "llvm"]
         for stage in stages:
             self.assertIn(f"== {stage}: ", done.stdout)
             self.assertTrue(self.tactus("explain", model, f"--dump={stage}").stdout.strip(), stage)
