@@ -37,9 +37,9 @@ inline constexpr diag::Kind<> range_empty{"C022", "a range runs from the smaller
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C024", "{}: {}"};
-inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{
-    "C025", "{} must be a pure number, and {} is {}"};
-inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{
-    "C026", "{} {}, and {} is {}"};
+inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{"C025",
+                                                                            "{} must be a pure number, and {} is {}"};
+inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{"C026",
+                                                                                              "{} {}, and {} is {}"};
 
 }  // namespace check
