@@ -89,7 +89,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   // No modules, loops and families beyond this point.
 
   check::Model model = check::check(tree, names, overrides, diags);
-  pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
+  pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
   if (diags.has_errors()) return std::nullopt;
 
   flat::Model flat = flatten::flatten(model, names, diags);

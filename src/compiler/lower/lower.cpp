@@ -486,7 +486,8 @@ class Lowering {
 
   void add_channel(std::string name, std::string unit, const expr::Shape& shape, const std::vector<ExprId>& items,
                    std::uint32_t flags, FunctionBuilder& builder) {
-    program_.channels.push_back({std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
+    program_.channels.push_back(
+        {std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
       builder.may_split();
       builder.store(ir::Op::store_output, program_.output_count++, builder.value(item));
