@@ -98,7 +98,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   flat::Model flat = flatten::flatten(model, names, diags);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
   if (!flat.events.empty())
-    pages.add("events", "what happens at each event, handlers in the order of the data", [&] { return flat.event_code; });
+    pages.add("events", "what happens at each event, handlers in the order of the data",
+              [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   // No vectors and no functions beyond this point.
 

@@ -851,7 +851,8 @@ class Shapes {
     };
     if (behaviour.value.valid()) return fits(behaviour.value, nullptr);
     fits(behaviour.start, nullptr);
-    for (const parse::Handler& handler : behaviour.handlers) fits(handler.value, behaviour.own.valid() ? &own : nullptr);
+    for (const parse::Handler& handler : behaviour.handlers)
+      fits(handler.value, behaviour.own.valid() ? &own : nullptr);
   }
 
   void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {

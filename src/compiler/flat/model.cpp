@@ -38,8 +38,7 @@ expr::LeafNames leaf_names(const Model& model) {
         return model.input_names[node.index];
       case expr::Op::discrete:
         return model.discrete_names[node.index];
-      case expr::Op::delayed:
-      {
+      case expr::Op::delayed: {
         const Delay& delay = model.delays[node.index];
         return fmt::format("delay({}, {})", primed(model.variables[delay.source].name, delay.order),
                            print(model, delay.duration));

@@ -142,8 +142,8 @@ struct Model {
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;
-  std::string event_code;  // for people: what happens at each event, in the manner of seed 000, section 3.2
-  std::uint32_t input_count = 0;         // scalars
+  std::string event_code;         // for people: what happens at each event, in the manner of seed 000, section 3.2
+  std::uint32_t input_count = 0;  // scalars
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;
 };

@@ -43,9 +43,8 @@ class Flattener {
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
-    flat_.settings = {settings.starting_time, settings.ending_time,   settings.step_size,
-                      settings.tolerance,     settings.record_period, settings.event_precision,
-                      settings.max_transitions, settings.solver};
+    flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
+                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
     for (const check::Port& port : model_.ports) add_port(port);
@@ -236,7 +235,12 @@ class Flattener {
 
   void add_event(const check::Event& event) {
     static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT};
-    flat::Event made{names_.text(event.name), kinds[static_cast<int>(event.kind)], event.period, event.from, event.times, {},
+    flat::Event made{names_.text(event.name),
+                     kinds[static_cast<int>(event.kind)],
+                     event.period,
+                     event.from,
+                     event.times,
+                     {},
                      event.span};
     if (event.condition.valid()) {
       made.condition = add_hidden("the condition of " + made.name, as_number(truth_of(event.condition, nullptr)),
@@ -324,7 +328,8 @@ class Flattener {
   void report_cycle(SymbolId symbol) {
     auto from = std::find(open_handlers_.begin(), open_handlers_.end(), symbol);
     std::string cycle;
-    for (auto at = from; at != open_handlers_.end(); ++at) cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
+    for (auto at = from; at != open_handlers_.end(); ++at)
+      cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
     cycle += "`" + names_.text(model_.symbols[symbol].name) + "`";
     const Handling& first = handlers_.at(symbol.value);
     auto report = diags_.report(first.handler->span, handler_cycle, cycle);
@@ -811,8 +816,12 @@ class Flattener {
     if (!pool.is_constant(a) || (b.valid() && !pool.is_constant(b)))
       return b.valid() ? pool.table_2(column, a, b) : pool.table(column, a);
     const flat::Table& from = flat_.tables[column];
-    const tactus_table table{static_cast<std::uint32_t>(from.method), static_cast<std::uint32_t>(from.x.size()),
-                             static_cast<std::uint32_t>(from.y.size()), from.x.data(), from.y.data(), from.values.data(),
+    const tactus_table table{static_cast<std::uint32_t>(from.method),
+                             static_cast<std::uint32_t>(from.x.size()),
+                             static_cast<std::uint32_t>(from.y.size()),
+                             from.x.data(),
+                             from.y.data(),
+                             from.values.data(),
                              from.slopes.data()};
     return pool.constant(b.valid() ? tk_table_2(&table, 0, 0, pool[a].number, pool[b].number)
                                    : tk_table(&table, 0, pool[a].number));
@@ -859,7 +868,7 @@ class Flattener {
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
   int integrations_ = 0;
-  std::unordered_map<ExprId, flat::VariableId> delayed_;  // hidden variables, by what they are
+  std::unordered_map<ExprId, flat::VariableId> delayed_;                         // hidden variables, by what they are
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> placed_tables_;  // by index in model_.tables
   // While an event is worked out.
   bool reacting_ = false;
