@@ -3,7 +3,7 @@
     python3 tests/docs_test.py build/bin/tactus [TEST..]
 
 A block that opens with ```tact is a complete program and must pass `tactus check`; ```tact error=S002 must fail with that
-code. Lines of indented or ```sh blocks that begin with `tactus `, `build/bin/tactus ` or `./dev run ` name files and options
+code. A block ```csv NAME is a file that stands beside the page's programs. Lines of indented or ```sh blocks that begin with `tactus `, `build/bin/tactus ` or `./dev run ` name files and options
 that exist.
 """
 import json
@@ -20,11 +20,14 @@ PAGES = sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT
 TACTUS = ""
 
 FENCE = re.compile(r"^```tact(?: error=(\w+))?\n(.*?)^```$", re.M | re.S)
+DATA = re.compile(r"^```csv (\S+)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
 
-def check(text):
+def check(text, files):
     with tempfile.TemporaryDirectory() as folder:
+        for name, data in files:
+            (pathlib.Path(folder) / name).write_text(data)
         file = pathlib.Path(folder) / "program.tact"
         file.write_text(text)
         command = [TACTUS, "check", "--json", str(file)]
@@ -42,12 +45,13 @@ class Docs(unittest.TestCase):
         count = 0
         for page in PAGES:
             text = page.read_text()
+            files = DATA.findall(text)
             for match in FENCE.finditer(text):
                 count += 1
                 line = text.count("\n", 0, match.start()) + 1
                 with self.subTest(f"{page.relative_to(ROOT)}:{line}"):
                     code, program = match.groups()
-                    done = check(program)
+                    done = check(program, files)
                     if code:
                         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
                         found = {d["code"] for d in json.loads(done.stdout)["diagnostics"]}

@@ -17,8 +17,9 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-sys.path.insert(0, str(ROOT / "tests" / "reference"))
+sys.path[:0] = [str(ROOT / "tests" / "reference"), str(ROOT / "tests")]
 
+import data_test  # noqa: E402
 import two_ball  # noqa: E402
 import two_ball_hand  # noqa: E402
 
@@ -230,6 +231,95 @@ class VanDerPol(ExampleTest):
         # For mu -> 0 the cycle has amplitude 2 (to order mu^2) and x^2 + v^2 stays within order mu of 4.
         got = values(self.FILE, "--set", "mu=0.001", "--until", 37)
         self.assert_close(got["x"] ** 2 + got["v"] ** 2, 4, 0.01)
+
+
+class BatteryDischarge(ExampleTest):
+    FILE = "battery_discharge.tact"
+
+    def columns(self):
+        rows = [line.split(",") for line in (EXAMPLES / "battery_discharge.csv").read_text().splitlines()[2:]]
+        return list(zip(*([float(cell) for cell in row] for row in rows)))
+
+    def voltage(self, t, current=2.5):
+        charge, rest, resistance = self.columns()
+        q = 1 - current * t / 9000
+        return data_test.cubic(charge, rest, q) - current * data_test.cubic(charge, resistance, q)
+
+    def test_voltage_follows_the_table(self):
+        # The charge is a straight line, exact to rounding; the rest is interpolation.
+        for until, current in ((100, 2.5), (1777, 2.5), (3500, 2.5), (1700, 5)):
+            got = values(self.FILE, "--until", until, "--set", f"current={current}")
+            self.assert_close(got["voltage"], self.voltage(until, current), 1e-10, "voltage")
+
+    def test_work_is_the_area_below_the_voltage(self):
+        # Simpson's rule over 10 s; the voltage is piecewise cubic with pieces of 180 and 360 s, so only the fractions of ten at
+        # the last end count. The solver's 1e-9 of 3e4, over a hundred steps, is 3e-3.
+        area = sum(10 / 6 * (self.voltage(t) + 4 * self.voltage(t + 5) + self.voltage(t + 10)) for t in range(0, 3500, 10))
+        self.assert_close(values(self.FILE)["work"], 2.5 * area, 3e-3, "work")
+
+
+class DelayedOscillator(ExampleTest):
+    FILE = "delayed_oscillator.tact"
+
+    def test_independent_method_of_steps(self):
+        # RK4 with steps of 1/100, the past by Hermite's cubics: wrong by 1e-8 or so. The example's 1e-8 a step adds up to
+        # 1e-5 over its thousand steps at most.
+        h, lag, strength = 0.01, 600, 0.75
+        past = [(0.1, 0.0)] * (lag + 1)  # value and slope at t = -6, ..
+
+        def slope(x, delayed):
+            return x - x ** 3 - strength * delayed
+
+        x = 0.1
+        past[-1] = (x, 0.0)
+        for n in range(10000):
+            (a, da), (b, db) = past[n], past[n + 1]
+            if n == lag:
+                da = slope(0.1, 0.1)  # behind the corner at the start
+            middle = (a + b) / 2 + h * (da - db) / 8
+            if n < lag:
+                middle = 0.1
+            k1 = slope(x, a)
+            k2 = slope(x + h / 2 * k1, middle)
+            k3 = slope(x + h / 2 * k2, middle)
+            k4 = slope(x + h * k3, b)
+            past[-1] = (past[-1][0], k1)
+            x += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            past.append((x, slope(x, b)))
+        self.assert_close(values(self.FILE)["T"], x, 1e-5, "T")
+
+    def test_rests_when_the_waves_come_back_too_soon(self):
+        # Around T = 0.5 the motion is 1/4 y - 3/4 y(t - lag), which grows when the lag is above acos(1/3) * sqrt(2).
+        got = values(self.FILE, "--set", "lag=1.5", "--until", 400)
+        self.assert_close(got["T"], 0.5, 1e-4, "T")
+        moving = run(self.FILE, "--set", "lag=2", "--until", 400)["values"]["T"]
+        self.assertGreater(abs(moving - 0.5), 1e-3)
+
+
+class NoisySensor(ExampleTest):
+    FILE = "noisy_sensor.tact"
+
+    def test_errors_of_sensor_and_observer(self):
+        # The sensor's error has deviation 0.3. The observer's has the variance of white noise of density
+        # 0.09 / (2 * 0.42 * 40 Hz) behind (b1 s + b0) / (s^2 + a1 s + a0): (b1^2 a0 + b0^2) / (2 a0 a1) times that. Over 1,000 s
+        # and with a memory of 2.5 s that is known to 7 percent, allowed thrice.
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "run.csv"
+            run(self.FILE, "--until", 1000, "--step", 0.005, "--every", 0.05, "--show", "x,seen,error", "--out", out)
+            rows = [[float(cell) for cell in line.split(",")] for line in out.read_text().splitlines()[1:]]
+        sensor = sum((seen - x) ** 2 for _, x, seen, _ in rows) / len(rows)
+        self.assertLess(abs(sensor / 0.09 - 1), 0.05)
+        late = [error ** 2 for t, _, _, error in rows if t > 30]
+        k = 0.4
+        b1, b0, a1, a0 = 2 * k, k * k, 2 * k, 4 + k * k
+        expected = 0.09 / (2 * 0.42 * 40) * (b1 ** 2 * a0 + b0 ** 2) / (2 * a0 * a1)
+        self.assertLess(abs(sum(late) / len(late) / expected - 1), 0.2)
+
+    def test_another_seed_is_another_run(self):
+        first, again, other = values(self.FILE), values(self.FILE), values(self.FILE, "--set", "seed=2")
+        self.assertEqual(first, again)
+        self.assertNotEqual(first["seen"], other["seen"])
+        self.assertEqual(first["x"], other["x"])
 
 
 class SeedListings(ExampleTest):

@@ -142,12 +142,14 @@ typedef struct tactus_event {
 } tactus_event;
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
- * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. */
+ * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
+ * is there; a rate, the derivative of another delay's source, was 0. */
 typedef struct tactus_delay {
   uint32_t source;
   uint32_t duration;
   uint32_t history; /* offset in the history section; 2 + 2 * capacity doubles */
   uint32_t capacity;
+  uint32_t is_rate;
 } tactus_delay;
 
 typedef enum tactus_table_method { TACTUS_HOLD = 0, TACTUS_LINEAR = 1, TACTUS_CUBIC = 2 } tactus_table_method;
@@ -230,7 +232,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 2u
+#define TACTUS_ABI 3u
 
 static inline double* tactus_data(tactus_instance* instance) { return (double*)(void*)(instance + 1); }
 static inline const double* tactus_data_const(const tactus_instance* instance) {

@@ -9,6 +9,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/numbers.h"
+#include "compiler/check/tables.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -141,6 +142,7 @@ class EventReader {
       case NodeKind::member:
         return;
       case NodeKind::call: {
+        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
         const parse::Node& callee = tree_[tree_.child(id, 0)];
         const bool is_name = callee.kind == NodeKind::name;
         const BuiltinRow* builtin = is_name ? find_builtin(names_.text(callee.name)) : nullptr;

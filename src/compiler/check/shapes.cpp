@@ -10,6 +10,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/numbers.h"
+#include "compiler/check/tables.h"
 #include "compiler/check/target.h"
 #include "compiler/parse/parse.h"
 
@@ -22,12 +23,13 @@ using parse::NodeKind;
 
 class Shapes {
  public:
-  Shapes(Model& model, base::Names& names, diag::Sink& diags)
+  Shapes(Model& model, base::Names& names, table::Files& files, diag::Sink& diags)
       : model_(model),
         tree_(*model.tree),
         names_(names),
         diags_(diags),
         numbers_(model, names),
+        tables_(model, names, files, diags),
         time_(names.intern("t")),
         pi_(names.intern("pi")) {}
 
@@ -545,15 +547,10 @@ class Shapes {
     const parse::Node& node = tree_[id];
     const parse::Node& callee = tree_[tree_.child(id, 0)];
     if (callee.kind != NodeKind::name) {
+      if (is_table_call(model_, names_, id)) return shape_of_table(id, scope, depth);
       if (reporting_) {
-        bool is_table = callee.kind == NodeKind::call &&
-                        tree_[tree_.child(tree_.child(id, 0), 0)].kind == NodeKind::name &&
-                        names_.text(tree_[tree_.child(tree_.child(id, 0), 0)].name) == "table";
-        if (is_table)
-          diags_.report(callee.span, not_built, "table");
-        else
-          diags_.report(callee.span, not_a_value, "this call")
-              .hint("only a function's name can be called; write `*` to multiply");
+        diags_.report(callee.span, not_a_value, "this call")
+            .hint("only a function's name can be called; write `*` to multiply");
       }
       return {};
     }
@@ -585,6 +582,27 @@ class Shapes {
       return {};
     }
     return shape_of_builtin(id, *builtin, scope, depth);
+  }
+
+  Known shape_of_table(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    if (node.child_count != 2 && node.child_count != 3) {
+      if (reporting_)
+        diags_.report(node.span, argument_count, "table", arguments_text(node.child_count - 1))
+            .hint("write `table(\"file.csv\")(x)`, or `table(\"map.csv\")(x, y)` for a map");
+      return {};
+    }
+    Known result = shape_of(tree_.child(id, 1), scope, depth + 1);
+    if (node.child_count == 3) {
+      result = component_wise(result, shape_of(tree_.child(id, 2), scope, depth + 1), node.span,
+                              "the arguments of a table differ");
+    }
+    auto found = tables_.find(id);
+    if (!found) return {};
+    const std::size_t columns = model_.tables[*found].samples.values.size();
+    if (columns == 1) return result.state == Known::any ? Known::of(Shape::scalar()) : result;
+    need_scalar(result, tree_[tree_.child(id, 1)].span, "table");
+    return Known::of(Shape::vector(static_cast<std::uint32_t>(columns)));
   }
 
   static std::string arguments_text(std::size_t count) {
@@ -781,10 +799,18 @@ class Shapes {
         if (reporting_)
           diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
         return {};
-      case Builtin::delay:
+      case Builtin::delay: {
+        Known a = argument(0);
+        need_scalar(argument(1), span(1), "delay");
+        return a.state == Known::any ? scalar : a;
+      }
       case Builtin::noise:
+        for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "noise");
+        return scalar;
       case Builtin::table:
-        if (reporting_) diags_.report(node.span, not_built, builtin.name);
+        if (reporting_)
+          diags_.report(node.span, not_a_value, "a table without its argument")
+              .hint("write the argument behind it: `table(\"file.csv\")(x)`");
         return {};
     }
     return {};
@@ -905,6 +931,7 @@ class Shapes {
   base::Names& names_;
   diag::Sink& diags_;
   Numbers numbers_;
+  TableReader tables_;
   base::NameId time_;
   base::NameId pi_;
   std::vector<SymbolId> active_;  // functions being expanded
@@ -917,6 +944,8 @@ class Shapes {
 
 }  // namespace
 
-void infer_shapes(Model& model, base::Names& names, diag::Sink& diags) { Shapes(model, names, diags).run(); }
+void infer_shapes(Model& model, base::Names& names, table::Files& files, diag::Sink& diags) {
+  Shapes(model, names, files, diags).run();
+}
 
 }  // namespace check

@@ -812,6 +812,8 @@ class Expander {
   NodeId expand_call(NodeId id, Scope& scope, const Local* locals) {
     const NodeId callee = tree_.child(id, 0);
     const NodeKind kind = tree_[callee].kind;
+    if (kind == NodeKind::name && names_.text(tree_[callee].name) == "table" && !find(scope, tree_[callee].name).entry)
+      return expand_table(id, scope, locals);
     NodeId function = callee;
     if (kind == NodeKind::name) {
       Found found = find(scope, tree_[callee].name);
@@ -828,6 +830,20 @@ class Expander {
     std::vector<parse::Child> children(tree_.children_of(made).begin(), tree_.children_of(made).end());
     children.front().node = function;
     return add(called, children);
+  }
+
+  // Of `table("x.csv", cubic, column = i)` all but the column are words.
+  NodeId expand_table(NodeId id, Scope& scope, const Local* locals) {
+    std::vector<parse::Child> children(tree_.children_of(id).begin(), tree_.children_of(id).end());
+    bool changed = false;
+    for (parse::Child& child : children) {
+      const parse::Node& node = tree_[child.node];
+      if (node.kind != NodeKind::argument || names_.text(node.name) != "column") continue;
+      const NodeId made = expand(child.node, scope, locals);
+      changed = changed || made != child.node;
+      child.node = made;
+    }
+    return changed ? add(parse::Node(tree_[id]), children) : id;
   }
 
   NodeId expand_sum_over(NodeId id, Scope& scope, const Local* locals) {

@@ -539,9 +539,10 @@ class Lowering {
   }
 
   // A variable that was found to be constant, as the number it is.
-  ExprId hidden_value(flat::VariableId variable) {
+  ExprId hidden_value(flat::VariableId variable, std::uint32_t order = 0) {
     auto number = sorted_.constants.find(variable.value);
-    return number == sorted_.constants.end() ? pool_.variable(variable.value, 0) : pool_.constant(number->second);
+    if (number == sorted_.constants.end()) return pool_.variable(variable.value, order);
+    return pool_.constant(order == 0 ? number->second : 0);
   }
 
   void build_watch() {
@@ -560,8 +561,9 @@ class Lowering {
       made.source = static_cast<std::uint32_t>(watched.size());
       made.duration = program_.derived_count++;
       made.capacity = delay_capacity(delay.duration);
+      made.is_rate = delay.is_rate;
       prepare_->store(ir::Op::store_derived, made.duration, prepare_->value(delay.duration));
-      watched.push_back(hidden_value(delay.source));
+      watched.push_back(hidden_value(delay.source, delay.order));
       program_.delays.push_back(made);
     }
     solve_needed(builder, watched);
