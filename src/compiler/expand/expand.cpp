@@ -517,7 +517,62 @@ class Expander {
         return std::pow(*a, *b);
       }
       default:
+        return truth(id, scope, locals, parameters, depth);
+    }
+  }
+
+  // Of conditions among numbers: 1 or 0.
+  std::optional<double> truth(NodeId id, Scope& scope, const Local* locals, bool parameters, int depth) {
+    const parse::Node& node = tree_[id];
+    auto child = [&](std::uint32_t i) { return number(tree_.child(id, i), scope, locals, parameters, depth + 1); };
+    switch (node.kind) {
+      case NodeKind::boolean:
+        return node.number;
+      case NodeKind::compare: {
+        auto a = child(0);
+        auto b = child(1);
+        if (!a || !b) return std::nullopt;
+        return compare(node.op, *a, *b);
+      }
+      case NodeKind::in_range: {
+        auto x = child(0);
+        auto low = child(1);
+        auto high = child(2);
+        if (!x || !low || !high) return std::nullopt;
+        return *low <= *x && *x <= *high;
+      }
+      case NodeKind::logical_not:
+        if (auto a = child(0)) return *a == 0;
         return std::nullopt;
+      case NodeKind::logical_and:
+      case NodeKind::logical_or: {
+        const bool is_and = node.kind == NodeKind::logical_and;
+        for (std::uint32_t i = 0; i < node.child_count; ++i) {
+          auto a = child(i);
+          if (!a) return std::nullopt;
+          if ((*a != 0) != is_and) return !is_and;
+        }
+        return is_and;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static bool compare(parse::Op op, double a, double b) {
+    switch (op) {
+      case parse::Op::less:
+        return a < b;
+      case parse::Op::less_equal:
+        return a <= b;
+      case parse::Op::greater:
+        return a > b;
+      case parse::Op::greater_equal:
+        return a >= b;
+      case parse::Op::equal:
+        return a == b;
+      default:
+        return a != b;
     }
   }
 
@@ -619,6 +674,10 @@ class Expander {
         return expand_call(id, scope, locals);
       case NodeKind::sum_over:
         return expand_sum_over(id, scope, locals);
+      case NodeKind::conditional:  // what is not chosen need not exist: `if i < n then x[i + 1] else 0`
+        if (auto chosen = number(tree_.child(id, 0), scope, locals, false))
+          return expand(tree_.child(id, *chosen != 0 ? 1 : 2), scope, locals);
+        return expand_children(id, 0, scope, locals);
       default:
         return expand_children(id, 0, scope, locals);
     }
