@@ -130,8 +130,8 @@ int tk_begin_events(const tactus_model* model, tactus_instance* instance) {
   if (status != TACTUS_OK) return status;
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];
-    clocks[e] = event->kind == TACTUS_WHEN ? (double)tk_holds(model, instance, event)
-                                           : tk_first_clock(model, instance, event);
+    clocks[e] =
+        event->kind == TACTUS_WHEN ? (double)tk_holds(model, instance, event) : tk_first_clock(model, instance, event);
   }
   tk_mark_scheduled(model, instance, tk_time_slack(model, instance->time));
   if (!tk_is_due(model, instance)) return TACTUS_OK;

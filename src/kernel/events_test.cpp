@@ -140,7 +140,8 @@ TEST(Events, TimesBeforeTheStartAreSkipped) {
   model.fire = [&](std::uint32_t event) { fired.emplace_back(event, model->time); };
   model.begin();
   ASSERT_EQ(model.steps(TACTUS_RK4, 0.1, 30), TACTUS_OK);
-  std::vector<std::pair<std::uint32_t, double>> expected = {{0, 5.0}, {1, 5.5}, {0, 6.25}, {1, 6.5}, {0, 7.0}, {1, 7.5}};
+  std::vector<std::pair<std::uint32_t, double>> expected = {{0, 5.0}, {1, 5.5}, {0, 6.25},
+                                                            {1, 6.5}, {0, 7.0}, {1, 7.5}};
   ASSERT_EQ(fired.size(), expected.size());
   for (std::size_t k = 0; k < fired.size(); k++) {
     EXPECT_EQ(fired[k].first, expected[k].first);

@@ -59,9 +59,10 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   const double rest = 1.0 - theta;
   /* HNW II.6, (6.7) */
   for (uint32_t i = 0; i < n; i++) {
-    x[i] = rest * before[i] + theta * after[i] +
-           theta * (theta - 1.0) *
-               ((1.0 - 2.0 * theta) * (after[i] - before[i]) + (theta - 1.0) * h * slope[i] + theta * h * slope_after[i]);
+    x[i] =
+        rest * before[i] + theta * after[i] +
+        theta * (theta - 1.0) *
+            ((1.0 - 2.0 * theta) * (after[i] - before[i]) + (theta - 1.0) * h * slope[i] + theta * h * slope_after[i]);
   }
 }
 

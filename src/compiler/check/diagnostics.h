@@ -44,5 +44,10 @@ inline constexpr diag::Kind<Text> no_behaviour_given{"C030", "`{}` stays 0: the 
                                                      diag::Severity::warning};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
+inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C024", "{}: {}"};
+inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{
+    "C025", "{} must be a pure number, and {} is {}"};
+inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{
+    "C026", "{} {}, and {} is {}"};
 
 }  // namespace check

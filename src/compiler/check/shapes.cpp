@@ -38,14 +38,19 @@ class Shapes {
 
  private:
   void infer() {
-    for (bool likely : {false, true}) {
-      do {
-        changed_ = false;
-        pass(likely);
-      } while (changed_);
-    }
+    pass_until_settled(false);
+    pass_until_settled(true);
+    parameters_are_scalars_ = true;
+    pass_until_settled(true);
     settle_by_indices();
     for (Symbol& symbol : model_.symbols) symbol.open = false;
+  }
+
+  void pass_until_settled(bool likely) {
+    do {
+      changed_ = false;
+      pass(likely);
+    } while (changed_);
   }
 
   // A name of which only components are used is as long as its largest index; then the likely rules once more.
@@ -62,10 +67,7 @@ class Shapes {
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
-    while (changed_) {
-      changed_ = false;
-      pass(true);
-    }
+    if (changed_) pass_until_settled(true);
   }
 
   void pass(bool likely) {
@@ -82,12 +84,22 @@ class Shapes {
       if (auto shape = given_shape(given.shape)) push(given.value, *shape, likely, nullptr, 0);
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) infer_behaviour(behaviour);
-    for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
+    for (const parse::Condition& condition : tree_.conditions) {
+      if (parameters_are_scalars_ || !is_parameter(condition.value))
+        relate(condition.variable, condition.value, likely);
+    }
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     if (!changed_) return;
     for (const parse::Equation& equation : std::views::reverse(tree_.equations))
       relate(equation.left, equation.right, likely);
+  }
+
+  // As a start, a parameter spreads over the components of a vector; only where nothing else is known it says "scalar".
+  bool is_parameter(NodeId id) const {
+    if (tree_[id].kind != NodeKind::name) return false;
+    auto found = model_.find(tree_[id].name);
+    return found && model_.symbols[*found].role == Role::parameter;
   }
 
   // `: 3`, `: (3, 3)`
@@ -623,6 +635,11 @@ class Shapes {
       Known known = argument(i);
       return need(known, span(i), builtin.name, "a vector", known.shape.is_vector());
     };
+    // A scalar is a vector of one component.
+    auto vector_or_scalar = [&](std::uint32_t i) {
+      Known known = argument(i);
+      return need(known, span(i), builtin.name, "a vector", !known.shape.is_matrix());
+    };
     auto same = [&](Known a, Known b) {
       if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape) && reporting_) {
         diags_.report(node.span, shapes_differ, fmt::format("`{}` needs two of a kind", builtin.name),
@@ -664,7 +681,7 @@ class Shapes {
         argument(0);
         return scalar;
       case Builtin::dot:
-        same(vector_argument(0), vector_argument(1));
+        same(vector_or_scalar(0), vector_or_scalar(1));
         return scalar;
       case Builtin::distance:
         same(argument(0), argument(1));
@@ -683,11 +700,12 @@ class Shapes {
         return {};
       }
       case Builtin::direction:
-        return vector_argument(0);
+        return vector_or_scalar(0);
       case Builtin::proj: {
-        Known a = vector_argument(0);
-        same(a, vector_argument(1));
-        return a;
+        Known a = vector_or_scalar(0);
+        Known b = vector_or_scalar(1);
+        same(a, b);
+        return a.is_fixed() ? a : b;
       }
       case Builtin::rotate: {
         Known a = argument(0);
@@ -825,7 +843,8 @@ class Shapes {
     };
     if (behaviour.value.valid()) return fits(behaviour.value, nullptr);
     fits(behaviour.start, nullptr);
-    for (const parse::Handler& handler : behaviour.handlers) fits(handler.value, behaviour.own.valid() ? &own : nullptr);
+    for (const parse::Handler& handler : behaviour.handlers)
+      fits(handler.value, behaviour.own.valid() ? &own : nullptr);
   }
 
   void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
@@ -877,7 +896,8 @@ class Shapes {
       diags_.report(tree_[condition.time].span, condition_time, fmt::format("{}", model_.settings.starting_time))
           .hint("boundary values at other times are part of the language but not built yet");
     }
-    report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
+    if (!is_parameter(condition.value))
+      report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
   }
 
   Model& model_;
@@ -891,6 +911,7 @@ class Shapes {
   bool self_call_reported_ = false;
   long long work_ = 0;
   bool changed_ = false;
+  bool parameters_are_scalars_ = false;
   bool reporting_ = false;
 };
 

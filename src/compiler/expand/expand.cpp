@@ -94,8 +94,7 @@ struct Scope {
 
 class Expander {
  public:
-  Expander(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides,
-           diag::Sink& diags)
+  Expander(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides, diag::Sink& diags)
       : tree_(std::move(tree)),
         names_(names),
         overrides_(overrides),
@@ -185,15 +184,33 @@ class Expander {
       enter(scope, item.name, std::move(entry));
     }
     if (scope.is_file) return;
-    for (const parse::Event& item : body.events)
+    for (const parse::Event& item : body.events) {
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::event, locals);
-    for (const parse::Behaviour& item : body.behaviours)
+      one_or_many(item.family, item.name, scope, locals,
+                  [&](const Local* inner, NameId) { fix_timing(item, scope, inner); });
+    }
+    for (const parse::Behaviour& item : body.behaviours) {
+      if (is_port(scope, item.name) && !item.family.valid()) continue;
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::behaviour, locals);
+    }
     for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(loop.low, loop.high, loop.name, scope, locals,
              [&](const Local* inner, long long) { declare(scope, bodies_[loop.body], inner); });
     }
+  }
+
+  // Parameters that say when an event happens are fixed before the run.
+  void fix_timing(const parse::Event& item, Scope& scope, const Local* locals) {
+    for (NodeId id : {item.period, item.from}) {
+      if (id.valid()) number(id, scope, locals);
+    }
+    for (NodeId time : item.times) number(time, scope, locals);
+  }
+
+  static bool is_port(const Scope& scope, NameId name) {
+    auto found = scope.entries.find(name);
+    return found != scope.entries.end() && found->second.what == What::port;
   }
 
   void declare_one_or_many(Scope& scope, NameId name, base::Span span, const parse::Family& family, What what,
@@ -254,11 +271,10 @@ class Expander {
       if (!range) return;
       entry.is_family = true;
       std::tie(entry.low, entry.high) = *range;
-      repeat(item.family.low, item.family.high, item.family.index, scope, locals,
-             [&](const Local* inner, long long i) {
-               const std::string path = fmt::format("{}[{}]", names_.text(name), i);
-               entry.elements.push_back(add_instance(scope, *called, item, path, inner));
-             });
+      repeat(item.family.low, item.family.high, item.family.index, scope, locals, [&](const Local* inner, long long i) {
+        const std::string path = fmt::format("{}[{}]", names_.text(name), i);
+        entry.elements.push_back(add_instance(scope, *called, item, path, inner));
+      });
     }
     enter(scope, name, std::move(entry));
   }
@@ -281,7 +297,9 @@ class Expander {
     if (auto near = base::nearest(name, known))
       report.hint("did you mean `{}`?", *near);
     else
-      report.hint("declare it, `module {} = ( ports a, b; system .. )`, or `use` the file that does; an equation has a `=`", name);
+      report.hint(
+          "declare it, `module {} = ( ports a, b; system .. )`, or `use` the file that does; an equation has a `=`",
+          name);
   }
 
   // The instance's scope with its ports; null after reporting.
@@ -289,7 +307,8 @@ class Expander {
                       const Local* locals) {
     const std::string& module_name = names_.text(called.module->name);
     if (parent.depth >= deepest_instance) {
-      if (!is_too_large_) diags_.report(item.span, contains_itself, module_name).hint("a module is made of other modules");
+      if (!is_too_large_)
+        diags_.report(item.span, contains_itself, module_name).hint("a module is made of other modules");
       is_too_large_ = true;
       return nullptr;
     }
@@ -409,7 +428,7 @@ class Expander {
       if (!inside) return nullptr;
       Found found = find_own(*inside, node.name);
       return found.entry && found.entry->what == What::instance && !found.entry->is_family ? found.entry->scope
-                                                                                          : nullptr;
+                                                                                           : nullptr;
     }
     if (node.kind != NodeKind::index || node.child_count != 2) return nullptr;
     Found family = family_of(tree_.child(id, 0), scope, locals);
@@ -632,7 +651,8 @@ class Expander {
 
   NodeId expand_name(NodeId id, Scope& scope, const Local* locals) {
     const parse::Node node = tree_[id];
-    if (const Local* local = find_local(locals, node.name)) return local->number ? add_number(*local->number, node.span) : id;
+    if (const Local* local = find_local(locals, node.name))
+      return local->number ? add_number(*local->number, node.span) : id;
     if (node.name == time_ || node.name == pi_) return id;
     Found found = find(scope, node.name);
     if (!found.entry) return scope.prefix.empty() ? id : add_name(scope.prefix + names_.text(node.name), node.span);
@@ -687,7 +707,7 @@ class Expander {
     entry.state = Entry::in_progress;
     Scope& parent = *found.scope->parent;
     const Local* counters = found.scope->counters();
-    if (entry.what == What::parameter && number(entry.argument, parent, counters, false)) {
+    if (entry.what == What::parameter && number(entry.argument, parent, counters, entry.is_fixed)) {
       entry.state = Entry::done;
       return {};
     }
@@ -731,8 +751,8 @@ class Expander {
     Found found = find_own(*inside, node.name);
     if (found.entry) return meaning_of(id, node.name, found);
     if (inside->is_file || !mentions(*inside->body, node.name)) {
-      auto report = diags_.report(node.span, no_member, parse::print(tree_, names_, tree_.child(id, 0)),
-                                  names_.text(node.name));
+      auto report =
+          diags_.report(node.span, no_member, parse::print(tree_, names_, tree_.child(id, 0)), names_.text(node.name));
       if (inside->module) report.hint("{}", ports_and_parameters(*inside->module));
       return id;
     }
@@ -796,7 +816,8 @@ class Expander {
     if (node.child_count == 2) return made;
     // x[i, j]: component j of element i.
     std::vector<parse::Child> children = {{made}};
-    for (std::uint32_t i = 2; i < node.child_count; ++i) children.push_back({expand(tree_.child(id, i), scope, locals)});
+    for (std::uint32_t i = 2; i < node.child_count; ++i)
+      children.push_back({expand(tree_.child(id, i), scope, locals)});
     return add(node, children);
   }
 
@@ -905,7 +926,7 @@ class Expander {
     const bool is_given = entry.argument.valid();
     if (is_given) {
       Scope& parent = *scope.parent;
-      if (!number(entry.argument, parent, scope.counters(), false)) return;  // it has an equation
+      if (!number(entry.argument, parent, scope.counters(), entry.is_fixed)) return;  // it has an equation
       item.value = expand(entry.argument, parent, scope.counters());
     } else {
       item.value = expand(item.value, scope, nullptr);
@@ -997,12 +1018,20 @@ class Expander {
       component.variable = part.node;
       if (tree_[value].kind == NodeKind::tuple && tree_[value].child_count == count) {
         component.value = tree_.child(value, i);
-      } else if (tree_[value].kind != NodeKind::number || tree_[value].number != 0) {
+      } else if ((tree_[value].kind != NodeKind::number || tree_[value].number != 0) &&
+                 !is_parameter(item.value, scope)) {
         const parse::Child children[] = {{value}, {add_number(i + 1, tree_[value].span)}};
         component.value = add({.kind = NodeKind::index, .span = tree_[value].span}, children);
       }
       tree_.conditions.push_back(component);
     }
+  }
+
+  // A parameter that is a number of its own: as a start it spreads over all parts.
+  bool is_parameter(NodeId id, Scope& scope) {
+    if (tree_[id].kind != NodeKind::name) return false;
+    Found found = find(scope, tree_[id].name);
+    return found.entry && found.entry->what == What::parameter && !bound_to(tree_[id].name, found).valid();
   }
 
   void emit_event(parse::Event item, NameId name, Scope& scope, const Local* locals) {
@@ -1015,8 +1044,18 @@ class Expander {
     tree_.events.push_back(std::move(item));
   }
 
+  // A behaviour that is a port is what the call gives when that is a name; any other reference equals it.
+  NameId behaviour_name(const parse::Behaviour& item, NameId name, Scope& scope) {
+    if (item.family.valid() || !is_port(scope, item.name)) return name;
+    const NodeId bound = bound_to(item.name, find_own(scope, item.name));
+    if (!bound.valid()) return name;
+    if (tree_[bound].kind == NodeKind::name) return tree_[bound].name;
+    tree_.equations.push_back({item.span, bound, add_name(names_.text(name), item.name_span), {}});
+    return name;
+  }
+
   void emit_behaviour(parse::Behaviour item, NameId name, Scope& scope, const Local* locals) {
-    item.name = name;
+    item.name = behaviour_name(item, name, scope);
     item.family = {};
     item.start = expand(item.start, scope, locals);
     item.value = expand(item.value, scope, locals);
@@ -1043,12 +1082,18 @@ class Expander {
   bool is_too_large_ = false;
 };
 
+bool is_timed_by_numbers(const parse::Tree& tree, const parse::Event& item) {
+  auto is_number = [&](NodeId id) { return !id.valid() || tree[id].kind == NodeKind::number; };
+  return is_number(item.period) && is_number(item.from) && std::all_of(item.times.begin(), item.times.end(), is_number);
+}
+
 bool is_plain(const parse::Tree& tree) {
   return tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
          std::all_of(tree.equations.begin(), tree.equations.end(),
                      [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
-         std::all_of(tree.events.begin(), tree.events.end(),
-                     [](const parse::Event& item) { return !item.family.valid(); }) &&
+         std::all_of(
+             tree.events.begin(), tree.events.end(),
+             [&](const parse::Event& item) { return !item.family.valid() && is_timed_by_numbers(tree, item); }) &&
          std::all_of(tree.behaviours.begin(), tree.behaviours.end(),
                      [](const parse::Behaviour& item) { return !item.family.valid(); });
 }
