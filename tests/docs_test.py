@@ -60,6 +60,35 @@ class Docs(unittest.TestCase):
                         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(count, 5)
 
+    def test_every_phase_has_a_page(self):
+        phases = {folder.name for folder in (ROOT / "src/compiler").iterdir() if folder.is_dir() and folder.name != "testdata"}
+        pages = {page.stem for page in (ROOT / "docs/compiler").glob("*.md")} - {"README"}
+        self.assertEqual(phases, pages)
+
+    def test_dumps(self):
+        """The page of a phase shows what the phase makes of the program on the first page."""
+        folder = ROOT / "docs/compiler"
+        program = FENCE.search((folder / "README.md").read_text()).group(2)
+        with tempfile.TemporaryDirectory() as place:
+            file = pathlib.Path(place) / "program.tact"
+            file.write_text(program)
+            shown = 0
+            for page in sorted(folder.glob("*.md")):
+                for match in re.finditer(r"^```text dump=(\w+)\n(.*?)^```$", page.read_text(), re.M | re.S):
+                    stage, expected = match.groups()
+                    with self.subTest(f"{page.name}: {stage}"):
+                        done = subprocess.run([TACTUS, "explain", f"--dump={stage}", str(file)], capture_output=True,
+                                              text=True, timeout=60, check=False)
+                        # `..` alone on a line stands for what was left out.
+                        parts = [part.strip("\n") for part in re.split(r"^\.\.\n", expected, flags=re.M)]
+                        at = 0
+                        for part in parts:
+                            found = done.stdout.find(part, at)
+                            self.assertGreaterEqual(found, 0, f"not in the dump:\n{part}\n---\n{done.stdout}")
+                            at = found + len(part)
+                        shown += 1
+        self.assertGreater(shown, 5)
+
     def test_links(self):
         for page in PAGES:
             for match in LINK.finditer(page.read_text()):

@@ -144,6 +144,8 @@ std::string render_text(const Sink& sink, const SourceMap& sources, bool color) 
       out += fmt::format("  {}note{}: {}{}\n", colors.hint, colors.off, place(related.span, sources), related.text);
       if (has_place(related.span, sources)) append_excerpt(out, related.span, sources, colors);
     }
+    if (diagnostic->repeated > 0)
+      out += fmt::format("  {}note{}: and {} more like it\n", colors.hint, colors.off, diagnostic->repeated);
     for (const std::string& hint : diagnostic->hints)
       out += fmt::format("  {}hint{}: {}\n", colors.hint, colors.off, hint);
   }
@@ -158,6 +160,7 @@ std::string render_json(const Sink& sink, const SourceMap& sources) {
     json["severity"] = word(diagnostic->severity);
     json["text"] = diagnostic->text;
     json["hints"] = diagnostic->hints;
+    json["repeated"] = diagnostic->repeated;
     json["related"] = nlohmann::json::array();
     for (const Related& related : diagnostic->related) {
       nlohmann::json entry = to_json(related.span, sources);

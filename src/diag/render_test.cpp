@@ -161,5 +161,30 @@ TEST(Sink, KeepsAsManyAsItsLimitAndCountsTheRest) {
   EXPECT_TRUE(sink.has_errors());
 }
 
+TEST(Sink, KeepsOneOfManyThatDifferInTheirInstanceOnly) {
+  SourceMap sources;
+  sources.add("legs.tact", "F = k;\nF = d;\n");
+  Sink sink;
+  for (int i = 1; i <= 100; ++i) sink.report({0, 0, 1}, undetermined, fmt::format("leg[{}].foot.F", i)).hint("h");
+  sink.report({0, 0, 1}, undetermined, "left.F");
+  sink.report({0, 0, 1}, undetermined, "leg[7].foot.F");   // the same once more
+  sink.report({0, 0, 1}, undetermined, "left.G");          // another name
+  sink.report({0, 7, 8}, undetermined, "leg[1].foot.F");   // another place
+  EXPECT_EQ(sink.diagnostics().size(), 3u);
+  EXPECT_EQ(sink.diagnostics()[0].repeated, 100u);
+  EXPECT_EQ(sink.diagnostics()[0].hints.size(), 1u);
+  EXPECT_EQ(sink.dropped(), 0u);
+  EXPECT_NE(render_text(sink, sources, false).find("`leg[1].foot.F`"), std::string::npos);
+  EXPECT_NE(render_text(sink, sources, false).find("  note: and 100 more like it\n"), std::string::npos);
+  EXPECT_EQ(nlohmann::json::parse(render_json(sink, sources))[0]["repeated"], 100);
+}
+
+TEST(Sink, TakesAFullStopForNoPath) {
+  Sink sink;
+  sink.report({0, 0, 1}, undetermined, "0.5 of a");
+  sink.report({0, 0, 1}, undetermined, "0.5 of b");
+  EXPECT_EQ(sink.diagnostics().size(), 2u);
+}
+
 }  // namespace
 }  // namespace diag

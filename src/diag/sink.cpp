@@ -3,9 +3,47 @@
 #include <utility>
 
 namespace diag {
+namespace {
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_of_path(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '[' || c == ']' ||
+         static_cast<unsigned char>(c) >= 0x80;
+}
+
+// The text without digits and without what stands before a dot in a name: "`leg[2].foot.F`" becomes "`F`".
+std::string without_instance(std::string_view text) {
+  std::string out;
+  std::size_t word = 0;  // where the name begins in `out`
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    const bool dot_of_path = c == '.' && word < out.size() && i + 1 < text.size() && is_of_path(text[i + 1]);
+    if (dot_of_path) {
+      out.resize(word);
+    } else {
+      if (!is_digit(c)) out += c;
+      if (!is_of_path(c)) word = out.size();
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+bool Sink::repeats(const Diagnostic& diagnostic) {
+  const base::Span span = diagnostic.span;
+  if (span.begin == span.end) return false;
+  const std::string place = fmt::format("{} {} {} {} ", diagnostic.code, span.file, span.begin, span.end);
+  if (!texts_.insert(place + diagnostic.text).second) return true;
+  auto [like, fresh] = likes_.emplace(place + without_instance(diagnostic.text), diagnostics_.size());
+  if (fresh) return false;
+  if (like->second < diagnostics_.size()) ++diagnostics_[like->second].repeated;
+  return true;
+}
 
 Sink::Reported Sink::add(Diagnostic diagnostic) {
   if (diagnostic.severity == Severity::error) ++error_count_;
+  if (repeats(diagnostic)) return Reported(nullptr);
   std::size_t& kept = diagnostic.severity == Severity::error ? kept_errors_ : kept_warnings_;
   if (kept >= limit_) {
     ++dropped_;

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,8 +46,12 @@ struct Diagnostic {
   std::string text;
   std::vector<Related> related;
   std::vector<std::string> hints;
+  std::size_t repeated = 0;  // others like it that were not kept
 };
 
+// A mistake in a module shows once for each instance, and one in a loop once for each round. Of diagnostics of one kind
+// and place whose texts differ in digits and in the paths of instances only, the first is kept and says how many there
+// were; the same text at the same place is one diagnostic.
 class Sink {
  public:
   // Refers to the last reported diagnostic; valid until the next report.
@@ -64,7 +70,7 @@ class Sink {
     }
 
    private:
-    Diagnostic* diagnostic_;  // null: dropped, the limit is reached
+    Diagnostic* diagnostic_;  // null: dropped, the limit is reached or it repeats another
   };
 
   // After `limit` errors further ones are counted, not kept; and so with warnings.
@@ -83,6 +89,8 @@ class Sink {
 
  private:
   Reported add(Diagnostic diagnostic);
+  // Counts a diagnostic that repeats a kept one.
+  bool repeats(const Diagnostic& diagnostic);
 
   std::size_t limit_;
   std::size_t error_count_ = 0;
@@ -90,12 +98,15 @@ class Sink {
   std::size_t kept_warnings_ = 0;
   std::size_t dropped_ = 0;
   std::vector<Diagnostic> diagnostics_;
+  std::unordered_set<std::string> texts_;                // with code and place
+  std::unordered_map<std::string, std::size_t> likes_;  // the kept diagnostic, by code, place and what texts share
 };
 
 // For a terminal: "file:3:7: error[S002]: ..", the line, a caret, hints; ordered by file and place. `color` adds ANSI
 // colours. A file without text (it could not be read) is named without line and column.
 std::string render_text(const Sink& sink, const SourceMap& sources, bool color);
-// An array of {"code","severity","file","line","column","end_line","end_column","text","hints":[..],"related":[..]}.
+// An array of {"code","severity","file","line","column","end_line","end_column","text","hints":[..],"repeated",
+// "related":[..]}.
 std::string render_json(const Sink& sink, const SourceMap& sources);
 
 }  // namespace diag

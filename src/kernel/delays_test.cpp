@@ -81,6 +81,24 @@ TEST(Delays, BeforeTheStartTheFirstValueHolds) {
   EXPECT_NEAR(model.delayed(0, 1.25), 0.75, 1e-14);
 }
 
+TEST(Delays, BeforeTheStartARateIsZero) {
+  // x' = r(t - 1), r being the derivative of t^2 + 2 t: x is 0 until 1, then (t - 1)^2 + 2 (t - 1), which RK4 finds exactly.
+  for (double h : {0.1, 0.07}) {
+    Hybrid model;
+    model.start = {0.0};
+    model.durations = {1.0};
+    model.are_rates = true;
+    model.derivative = [&](double t, const double*, double* dx) { dx[0] = model.delayed(0, t); };
+    model.watch = [](double t, const double*, double* watched) { watched[0] = 2.0 * t + 2.0; };
+    model.begin();
+    EXPECT_EQ(model.delayed(0, 0.0), 0.0);
+    EXPECT_EQ(model.delayed(0, 0.99), 0.0);
+    ASSERT_EQ(model.steps(TACTUS_RK4, h, std::lround(2.1 / h)), TACTUS_OK);
+    const double since = model->time - 1.0;
+    EXPECT_NEAR(model.x()[0], since * since + 2.0 * since, 1e-13) << h;
+  }
+}
+
 // u jumps by 1 at every tick; x' = u(t - d): x is a polygon, exactly.
 struct Staircase : Hybrid {
   Staircase(double period, double duration) {

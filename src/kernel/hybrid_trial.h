@@ -21,6 +21,7 @@ class Hybrid {
   std::vector<double> durations;       // of delays; delay k watches watched[conditions + k]
   std::uint32_t conditions = 0;
   std::uint32_t capacity = 256;
+  bool are_rates = false;  // all delays
   std::function<void(double t, const double* x, double* dx)> derivative = [](double, const double*, double*) {};
   std::function<void(std::uint32_t event)> fire = [](std::uint32_t) {};
   std::function<void(double t, const double* x, double* watched)> watch = [](double, const double*, double*) {};
@@ -43,7 +44,7 @@ class Hybrid {
     model.event_times = times.data();
     delays_.clear();
     for (std::uint32_t k = 0; k < model.delay_count; k++)
-      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity, 0});
+      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity, are_rates ? 1u : 0u});
     model.delays = delays_.data();
     model.history_count = model.delay_count * (2 + 2 * capacity);
     model.fixed_steps = [](const tactus_model* m, tactus_instance* i, int solver, double h, std::int64_t count) {

@@ -47,5 +47,10 @@ inline constexpr diag::Kind<Text> unknown_table_option{"C032", "`table` knows no
 inline constexpr diag::Kind<> column_of_map{"C033", "a table of two arguments has no column to choose"};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
+inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};
+inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{
+    "C032", "{} must be a pure number, and {} is {}"};
+inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{
+    "C033", "{} {}, and {} is {}"};
 
 }  // namespace check

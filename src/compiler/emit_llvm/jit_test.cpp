@@ -105,6 +105,7 @@ void expect_table(const tactus_model& m, const ir::Program& p) {
     EXPECT_EQ(m.delays[k].source, p.delays[k].source);
     EXPECT_EQ(m.delays[k].duration, p.delays[k].duration);
     EXPECT_EQ(m.delays[k].capacity, p.delays[k].capacity);
+    EXPECT_EQ(m.delays[k].is_rate, p.delays[k].is_rate ? 1u : 0u);
     EXPECT_EQ(m.delays[k].history, ring);
     ring += 2 + 2 * p.delays[k].capacity;
   }

@@ -25,9 +25,10 @@ using parse::Body;
 using parse::NodeId;
 using parse::NodeKind;
 
-// Nodes and instances after expansion, at most, and instances inside instances.
+// Nodes and instances after expansion, at most, turns of all loops, families and sums, and instances inside instances.
 constexpr std::size_t most_nodes = 20'000'000;
 constexpr std::size_t most_instances = 200'000;
+constexpr std::size_t most_turns = 5'000'000;
 constexpr int deepest_instance = 64;
 constexpr long long longest_range = 1'000'000;
 
@@ -65,6 +66,11 @@ struct Entry {
   bool is_fixed = false;   // a parameter that a range reads
   bool is_wanted = false;  // in a used file: something reads it
   bool is_emitted = false;
+  // Constant, parameter, port: its number, without and with parameters counting as numbers.
+  struct Number {
+    enum { not_yet, in_progress, done } state = not_yet;
+    std::optional<double> value;
+  } numbers[2] = {};
 };
 
 // What names mean inside a program, a used file or an instance.
@@ -591,11 +597,16 @@ class Expander {
         return given->second;
       }
     }
+    // Once for each name: a chain of names that are each used twice would take exponential time.
+    Entry::Number& known = entry.numbers[parameters];
+    if (known.state != Entry::Number::not_yet) return known.value;
+    known.state = Entry::Number::in_progress;
     std::optional<double> result;
     if (entry.argument.valid())
       result = number(entry.argument, *found.scope->parent, found.scope->counters(), parameters, depth + 1);
     else if (entry.value.valid())
       result = number(entry.value, *found.scope, nullptr, parameters, depth + 1);
+    known = {Entry::Number::done, result};
     if (result) entry.is_fixed = true;
     return result;
   }
@@ -627,6 +638,7 @@ class Expander {
     auto range = range_of(low, high, scope, locals);
     if (!range) return;
     for (long long i = range->first; i <= range->second && !is_too_large_; ++i) {
+      if (++turns_ > most_turns) report_too_large(tree_[low].span.to(tree_[high].span));
       const Local inner{locals, counter, static_cast<double>(i)};
       each(&inner, i);
     }
@@ -733,7 +745,7 @@ class Expander {
     entry.is_wanted = true;
     if (entry.is_family) {
       std::vector<parse::Child> children;
-      for (long long i = entry.low; i <= entry.high; ++i)
+      for (long long i = entry.low; i <= entry.high && !is_too_large_; ++i)
         children.push_back({add_name(fmt::format("{}[{}]", full, i), span)});
       if (children.size() == 1) return children.front().node;
       if (children.empty()) return add_number(0, span);
@@ -915,6 +927,7 @@ class Expander {
     }
     std::vector<parse::Child> terms;
     for (long long i = *low; i <= *high && !is_too_large_; ++i) {
+      if (++turns_ > most_turns) report_too_large(node.span);
       const Local inner{locals, node.name, static_cast<double>(i)};
       terms.push_back({expand(tree_.child(id, 2), scope, &inner), parse::Op::plus});
     }
@@ -1140,6 +1153,7 @@ class Expander {
   std::vector<std::unique_ptr<Scope>> scopes_;
   std::vector<Scope*> instances_;
   std::unordered_map<const Body*, std::unordered_set<NameId>> mentioned_;
+  std::size_t turns_ = 0;
   bool is_too_large_ = false;
 };
 

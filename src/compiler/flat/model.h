@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "compiler/expr/pool.h"
 #include "compiler/expr/shape.h"
+#include "compiler/parse/dimension.h"
 
 namespace flat {
 
@@ -45,12 +46,19 @@ struct Condition {
   base::Span span;
 };
 
+// What a value is measured in, for people.
+struct Quantity {
+  std::optional<parse::Dimension> dimension = {};  // empty: not known, or not the same for all components
+  std::string written = {};                        // as the program writes it, if that says the same in SI
+};
+
 // What a person calls by one name: `size()` scalars of a shape.
 struct Group {
   std::string name;
   expr::Shape shape;
   VariableId first;  // the scalars follow each other
   bool written = false;
+  Quantity quantity = {};
 };
 
 struct Input {
@@ -58,6 +66,7 @@ struct Input {
   expr::Shape shape;
   std::uint32_t first = 0;
   base::Span span;
+  Quantity quantity = {};
 };
 
 struct Parameter {
@@ -76,6 +85,7 @@ struct Discrete {
   std::uint32_t first = 0;  // the scalars follow each other
   base::Span span;
   std::vector<ExprId> start;  // of parameters and constants
+  Quantity quantity = {};
 };
 
 // At the event, discrete scalar `discrete` takes the value that the variable has just before it.
@@ -142,8 +152,8 @@ struct Model {
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;
-  std::string event_code;  // for people: what happens at each event, in the manner of seed 000, section 3.2
-  std::uint32_t input_count = 0;         // scalars
+  std::string event_code;         // for people: what happens at each event, in the manner of seed 000, section 3.2
+  std::uint32_t input_count = 0;  // scalars
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;
 };
@@ -155,6 +165,8 @@ ExprId rate_of_delay(Model& model, std::uint32_t k);
 
 // "p'[2]": the name with its primes before the index.
 std::string primed(const std::string& name, std::uint32_t order);
+// "m/s" of the first derivative of something in m; "" for a pure number and for what is not known.
+std::string unit_of(const Quantity& quantity, std::uint32_t order);
 // Writes leaves as the person does.
 expr::LeafNames leaf_names(const Model& model);
 std::string print(const Model& model, ExprId id);

@@ -43,9 +43,8 @@ class Flattener {
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
-    flat_.settings = {settings.starting_time, settings.ending_time,   settings.step_size,
-                      settings.tolerance,     settings.record_period, settings.event_precision,
-                      settings.max_transitions, settings.solver};
+    flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
+                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
     for (const check::Port& port : model_.ports) add_port(port);
@@ -59,6 +58,10 @@ class Flattener {
   Value scalar(ExprId id) { return {Shape::scalar(), {id}, false}; }
   Value number(double value) { return scalar(flat_.pool.constant(value)); }
 
+  static flat::Quantity quantity(const check::Symbol& symbol) {
+    return {check::common_dimension(symbol), symbol.written_unit};
+  }
+
   // Gives every symbol its scalars.
   void place(SymbolId id) {
     const check::Symbol& symbol = model_.symbols[id];
@@ -68,12 +71,13 @@ class Flattener {
     switch (symbol.role) {
       case Role::variable: {
         flat::VariableId first = add_group(name, symbol.shape, symbol.span);
+        flat_.groups.back().quantity = quantity(symbol);
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i)
           value.items.push_back(flat_.pool.variable(first.value + i, 0));
         break;
       }
       case Role::input:
-        flat_.inputs.push_back({name, symbol.shape, flat_.input_count, symbol.span});
+        flat_.inputs.push_back({name, symbol.shape, flat_.input_count, symbol.span, quantity(symbol)});
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
           value.items.push_back(flat_.pool.input(flat_.input_count++));
           flat_.input_names.push_back(component_name(name, symbol.shape, i));
@@ -83,8 +87,7 @@ class Flattener {
         const parse::Parameter& parameter = tree_.parameters[symbol.declaration];
         double initial = constant(parameter.value);
         if (auto given = model_.overrides.find(symbol.name); given != model_.overrides.end()) initial = given->second;
-        const parse::Node& literal = tree_[parameter.value];
-        flat_.parameters.push_back({name, literal.kind == NodeKind::number ? tree_.texts[literal.text] : "", initial,
+        flat_.parameters.push_back({name, flat::unit_of(quantity(symbol), 0), initial,
                                     parameter.low.valid() ? constant(parameter.low) : 0,
                                     parameter.high.valid() ? constant(parameter.high) : 0, symbol.span});
         value = scalar(flat_.pool.parameter(static_cast<std::uint32_t>(flat_.parameters.size() - 1)));
@@ -94,7 +97,7 @@ class Flattener {
         value = constant_value(id);
         break;
       case Role::behaviour:
-        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}});
+        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}, quantity(symbol)});
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
           value.items.push_back(flat_.pool.discrete(flat_.discrete_count++));
           flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
@@ -143,7 +146,7 @@ class Flattener {
   flat::VariableId add_group(const std::string& name, const Shape& shape, base::Span span) {
     flat::VariableId first(flat_.variables.size());
     for (std::uint32_t i = 0; i < shape.size(); ++i) flat_.variables.push({component_name(name, shape, i), span});
-    flat_.groups.push_back({name, shape, first, false});
+    flat_.groups.push_back({name, shape, first, false, {}});
     return first;
   }
 
@@ -236,7 +239,12 @@ class Flattener {
 
   void add_event(const check::Event& event) {
     static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT};
-    flat::Event made{names_.text(event.name), kinds[static_cast<int>(event.kind)], event.period, event.from, event.times, {},
+    flat::Event made{names_.text(event.name),
+                     kinds[static_cast<int>(event.kind)],
+                     event.period,
+                     event.from,
+                     event.times,
+                     {},
                      event.span};
     if (event.condition.valid()) {
       made.condition = add_hidden("the condition of " + made.name, as_number(truth_of(event.condition, nullptr)),
@@ -271,7 +279,7 @@ class Flattener {
                                                      handling.value.item(i), handling.handler->span)});
       }
     }
-    flat_.event_code += fmt::format("if {} happens\n{{{} }}\n", made.name, code);
+    flat_.event_code += fmt::format("if {} happens\n{{{}}}\n", made.name, code.empty() ? "" : code.substr(2));
     flat_.events.push_back(std::move(made));
   }
 
@@ -283,7 +291,7 @@ class Flattener {
   };
 
   std::string handler_code(const Handling& handling) const {
-    return fmt::format(" {} = {};\n", names_.text(handling.behaviour->name),
+    return fmt::format("\n  {} = {};", names_.text(handling.behaviour->name),
                        parse::print(tree_, names_, handling.handler->value));
   }
 
@@ -324,7 +332,8 @@ class Flattener {
   void report_cycle(SymbolId symbol) {
     auto from = std::find(open_handlers_.begin(), open_handlers_.end(), symbol);
     std::string cycle;
-    for (auto at = from; at != open_handlers_.end(); ++at) cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
+    for (auto at = from; at != open_handlers_.end(); ++at)
+      cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
     cycle += "`" + names_.text(model_.symbols[symbol].name) + "`";
     const Handling& first = handlers_.at(symbol.value);
     auto report = diags_.report(first.handler->span, handler_cycle, cycle);
@@ -811,8 +820,12 @@ class Flattener {
     if (!pool.is_constant(a) || (b.valid() && !pool.is_constant(b)))
       return b.valid() ? pool.table_2(column, a, b) : pool.table(column, a);
     const flat::Table& from = flat_.tables[column];
-    const tactus_table table{static_cast<std::uint32_t>(from.method), static_cast<std::uint32_t>(from.x.size()),
-                             static_cast<std::uint32_t>(from.y.size()), from.x.data(), from.y.data(), from.values.data(),
+    const tactus_table table{static_cast<std::uint32_t>(from.method),
+                             static_cast<std::uint32_t>(from.x.size()),
+                             static_cast<std::uint32_t>(from.y.size()),
+                             from.x.data(),
+                             from.y.data(),
+                             from.values.data(),
                              from.slopes.data()};
     return pool.constant(b.valid() ? tk_table_2(&table, 0, 0, pool[a].number, pool[b].number)
                                    : tk_table(&table, 0, pool[a].number));
@@ -859,7 +872,7 @@ class Flattener {
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
   int integrations_ = 0;
-  std::unordered_map<ExprId, flat::VariableId> delayed_;  // hidden variables, by what they are
+  std::unordered_map<ExprId, flat::VariableId> delayed_;                         // hidden variables, by what they are
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> placed_tables_;  // by index in model_.tables
   // While an event is worked out.
   bool reacting_ = false;

@@ -359,10 +359,13 @@ NodeId Parser::read_number() {
   Node node{.kind = NodeKind::number, .number = tokens_.numbers[token(first).value]};
   if (at(TokenKind::left_bracket)) {
     const std::size_t open = at_;
-    const std::optional<Scale> scale = read_unit();
-    if (!scale) return {};
-    node.number = to_si(node.number, *scale);
-    node.text = add_text(sources_.text(base::Span{tokens_.file, token(open).end, token(at_ - 1).begin}));
+    const std::optional<Measure> measure = read_unit();
+    if (!measure) return {};
+    node.number = to_si(node.number, measure->scale);
+    std::string_view text = sources_.text(base::Span{tokens_.file, token(open).end, token(at_ - 1).begin});
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    node.unit = tree_.units.add({std::string(text), *measure});
     if (!std::isfinite(node.number)) {
       diags_.report(span_from(first), number_out_of_range).hint("the largest number is about 1.8e308");
       return {};
@@ -483,23 +486,23 @@ NodeId Parser::read_variable() {
 }
 
 // unit = "[" uterm { ("*"|"/") uterm } "]"
-std::optional<Scale> Parser::read_unit() {
+std::optional<Measure> Parser::read_unit() {
   const std::size_t open = at_++;
-  const std::optional<Scale> scale = read_unit_product();
-  if (!scale) return std::nullopt;
+  const std::optional<Measure> measure = read_unit_product();
+  if (!measure) return std::nullopt;
   if (!accept(TokenKind::right_bracket)) {
     report_expected("the `]` of the unit").related(span_of(open), "behind a number, `[` begins a unit");
     return std::nullopt;
   }
-  return scale;
+  return measure;
 }
 
-std::optional<Scale> Parser::read_unit_product() {
-  std::optional<Scale> product = read_unit_term();
+std::optional<Measure> Parser::read_unit_product() {
+  std::optional<Measure> product = read_unit_term();
   while (product && (at(TokenKind::star) || at(TokenKind::slash))) {
     const bool divides = at(TokenKind::slash);
     ++at_;
-    const std::optional<Scale> factor = read_unit_term();
+    const std::optional<Measure> factor = read_unit_term();
     if (!factor) return std::nullopt;
     product = multiply(*product, divides ? raise(*factor, -1) : *factor);
   }
@@ -507,14 +510,14 @@ std::optional<Scale> Parser::read_unit_product() {
 }
 
 // uterm = ( WORD | "1" | "(" uterm { ("*"|"/") uterm } ")" ) [ "^" ["-"] NUMBER ]
-std::optional<Scale> Parser::read_unit_term() {
+std::optional<Measure> Parser::read_unit_term() {
   const Level level(*this);
   if (!level.ok()) return std::nullopt;
   const std::size_t first = at_;
-  std::optional<Scale> scale;
+  std::optional<Measure> measure;
   if (at(TokenKind::name)) {
-    scale = find_unit(text(at_));
-    if (!scale) {
+    measure = find_unit(text(at_));
+    if (!measure) {
       std::string symbol(text(at_));
       diag::Sink::Reported reported = diags_.report(here(), unknown_unit, symbol);
       if (const std::string advice = advise_unit(symbol); !advice.empty()) reported.hint("{}", advice);
@@ -522,17 +525,17 @@ std::optional<Scale> Parser::read_unit_term() {
     }
     ++at_;
   } else if (at(TokenKind::number) && tokens_.numbers[token(at_).value] == 1) {
-    scale = Scale();
+    measure = Measure();
     ++at_;
   } else if (accept(TokenKind::left_paren)) {
-    scale = read_unit_product();
-    if (!scale || !expect(TokenKind::right_paren)) return std::nullopt;
+    measure = read_unit_product();
+    if (!measure || !expect(TokenKind::right_paren)) return std::nullopt;
   } else {
     report_expected("a unit").hint(
         "behind a number, `[` begins a unit such as `[m/s^2]`; an index stands behind a name");
     return std::nullopt;
   }
-  if (!accept(TokenKind::caret)) return scale;
+  if (!accept(TokenKind::caret)) return measure;
   const bool negative = accept(TokenKind::minus);
   if (!at(TokenKind::number)) {
     report_expected("the exponent of the unit, a number");
@@ -544,7 +547,7 @@ std::optional<Scale> Parser::read_unit_term() {
     diags_.report(span_from(first), exponent_out_of_range).hint("exponents of units go up to {}", max_unit_exponent);
     return std::nullopt;
   }
-  return raise(*scale, negative ? -exponent : exponent);
+  return raise(*measure, negative ? -exponent : exponent);
 }
 
 }  // namespace parse

@@ -150,9 +150,9 @@ class Parser {
   NodeId read_group();
   NodeId read_conditional();
   NodeId read_sum_over();
-  std::optional<Scale> read_unit();
-  std::optional<Scale> read_unit_product();
-  std::optional<Scale> read_unit_term();
+  std::optional<Measure> read_unit();
+  std::optional<Measure> read_unit_product();
+  std::optional<Measure> read_unit_term();
   Op comparison_operator() const;
   bool at_foreign_operator(std::string_view word) const;
 

@@ -146,7 +146,8 @@ class Analysis {
       }
       // With the parameters as they are when the run begins.
       symbolic::Substitution begin(pool_, [&](ExprId leaf) {
-        return pool_[leaf].op == Op::parameter ? pool_.constant(model_.parameters[pool_[leaf].index].initial) : ExprId();
+        return pool_[leaf].op == Op::parameter ? pool_.constant(model_.parameters[pool_[leaf].index].initial)
+                                               : ExprId();
       });
       const ExprId duration = begin(delay.duration);
       if (pool_.is_constant(duration) && !(pool_[duration].number > 0)) {

@@ -86,7 +86,8 @@ class ProgramMaker {
     scope.discrete = p_.discrete_count;
     scope.states = states;
     for (std::uint32_t k = 0; k < delays; ++k)
-      p_.delays.push_back({.source = k, .duration = free_derived + k, .capacity = 20 + dice_.below(40)});
+      p_.delays.push_back(
+          {.source = k, .duration = free_derived + k, .capacity = 20 + dice_.below(40), .is_rate = k % 2 == 1});
     scope.delays = delays;
     derivative(scope, states);
     outputs(scope);
