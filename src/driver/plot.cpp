@@ -29,6 +29,8 @@ int plot(const PlotOptions& options) {
   std::vector<std::string> names = table->names;
   for (std::size_t i = names.size(); i < table->columns.size(); ++i)
     names.push_back(i == 0 ? "t" : fmt::format("column {}", i + 1));
+  std::vector<std::string> units = table->units;
+  units.resize(names.size());
   if (!options.show.empty() && names_nothing(options.show))
     return usage("--show names nothing", "such as --show p,p[1]; without --show all columns are drawn");
   std::vector<std::size_t> chosen;
@@ -53,7 +55,7 @@ int plot(const PlotOptions& options) {
   }
 
   std::vector<trace::Curve> curves;
-  for (std::size_t i : chosen) curves.push_back({names[i], "", table->columns[0], table->columns[i]});
+  for (std::size_t i : chosen) curves.push_back({names[i], units[i], table->columns[0], table->columns[i]});
   if (!trace::write_figure(trace::layout_panels(curves), out, failure)) return usage(failure, "");
   if (options.json) {
     print_json({{"status", "done"}, {"out", out}, {"rows", table->rows()}, {"curves", chosen.size()}});

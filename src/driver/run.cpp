@@ -39,7 +39,7 @@ class Rows : public sim::Observer {
 
   [[nodiscard]] bool open(const std::string& path) {
     std::vector<std::string> names = {"t"};
-    for (const Column& column : columns_) names.push_back(column.label);
+    for (const Column& column : columns_) names.push_back(trace::column_title(column.label, column.unit));
     writer_ = std::make_unique<trace::CsvWriter>();
     return writer_->open(path, names);
   }

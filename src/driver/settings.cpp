@@ -58,8 +58,15 @@ bool match_columns(const trace::Signal& signal, const std::string& path,
                                 [&](const std::string& header) { return names_component(header, *channel, k); });
       if (found == signal.names().end()) {
         missing.push_back(wanted.back());
-      } else {
-        columns.push_back(static_cast<std::size_t>(found - signal.names().begin()));
+        continue;
+      }
+      columns.push_back(static_cast<std::size_t>(found - signal.names().begin()));
+      const std::string& unit = signal.units()[columns.back()];
+      if (!unit.empty() && *channel->unit && unit != channel->unit) {
+        mistake = {fmt::format("column `{}` of `{}` is in {}, and the model's `{}` in {}", *found, path, unit,
+                               wanted.back(), channel->unit),
+                   "give the values in the model's unit, and name that or none in the header"};
+        return false;
       }
     }
   }

@@ -1,8 +1,12 @@
 #include "compiler/check/check.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/dimensions.h"
 #include "compiler/check/events.h"
 #include "compiler/check/roles.h"
 #include "compiler/check/settings.h"
@@ -23,15 +27,43 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   read_settings(model, names, diags);
   read_events(model, names, diags);
   infer_shapes(model, names, diags);
+  if (!diags.has_errors()) infer_dimensions(model, names, diags);
   return model;
 }
+
+std::optional<parse::Dimension> common_dimension(const Symbol& symbol) {
+  if (symbol.dimensions.empty()) return std::nullopt;
+  const auto& first = symbol.dimensions.front();
+  const bool same = std::all_of(symbol.dimensions.begin(), symbol.dimensions.end(),
+                                [&](const auto& dimension) { return dimension == first; });
+  return same ? first : std::nullopt;
+}
+
+namespace {
+
+// " [m]", " [m, m/s, ?]"; nothing when nothing is known.
+std::string unit_text(const Symbol& symbol) {
+  const auto text = [](const std::optional<parse::Dimension>& dimension) {
+    return !dimension ? "?" : dimension->pure() ? "1" : parse::print_unit(*dimension);
+  };
+  if (auto dimension = common_dimension(symbol))
+    return fmt::format(" [{}]", symbol.written_unit.empty() ? text(dimension) : symbol.written_unit);
+  const bool none = std::none_of(symbol.dimensions.begin(), symbol.dimensions.end(),
+                                 [](const auto& dimension) { return dimension.has_value(); });
+  if (none) return "";
+  std::vector<std::string> texts;
+  for (const auto& dimension : symbol.dimensions) texts.push_back(text(dimension));
+  return fmt::format(" [{}]", fmt::join(texts, ", "));
+}
+
+}  // namespace
 
 std::string dump(const Model& model, const base::Names& names) {
   static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function", "behaviour"};
   std::string out;
   for (const Symbol& symbol : model.symbols) {
     out += fmt::format("{} {}", roles[static_cast<int>(symbol.role)], names.text(symbol.name));
-    if (symbol.role != Role::function) out += fmt::format(": {}", describe(symbol.shape));
+    if (symbol.role != Role::function) out += fmt::format(": {}{}", describe(symbol.shape), unit_text(symbol));
     out += '\n';
   }
   for (const Port& port : model.ports) {

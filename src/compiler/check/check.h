@@ -1,6 +1,6 @@
-// Checks a program: who each name is, and that shapes fit.
+// Checks a program: who each name is, and that shapes and dimensions fit.
 //
-//   parse::Tree --roles--> symbols --shapes to a fixed point--> check::Model
+//   parse::Tree --roles--> symbols --shapes to a fixed point--> --dimensions, where literals carry units--> check::Model
 //
 // A name that no declaration explains is a variable; whether an equation determines it is structure's question. Shapes are
 // inferred: they flow from literals and boundary values through equations in both directions until nothing changes. First only

@@ -25,7 +25,13 @@ struct Symbol {
   expr::Shape shape;
   std::uint32_t declaration = 0;  // index into the tree's constants, parameters, functions or behaviours
   bool open = false;              // while check runs: the shape is not known yet
+  // One a component, empty where nothing determines it; none at all in a program without units.
+  std::vector<std::optional<parse::Dimension>> dimensions = {};
+  std::string written_unit = {};  // as the program writes it behind the number that defines this, if that is SI
 };
+
+// The dimension of all components; empty when one is not known or they differ.
+std::optional<parse::Dimension> common_dimension(const Symbol& symbol);
 
 // An external's connection. `value` is valid for `writes v = e`.
 struct Port {

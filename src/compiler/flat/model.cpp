@@ -10,6 +10,15 @@ std::string primed(const std::string& name, std::uint32_t order) {
   return at == std::string::npos ? name + primes : name.substr(0, at) + primes + name.substr(at);
 }
 
+std::string unit_of(const Quantity& quantity, std::uint32_t order) {
+  if (order == 0 && !quantity.written.empty()) return quantity.written;
+  if (!quantity.dimension) return "";
+  parse::Dimension dimension = *quantity.dimension;
+  parse::Rational& seconds = dimension.exponents[parse::Dimension::second];
+  seconds = seconds + parse::Rational{static_cast<std::int16_t>(-static_cast<int>(order)), 1};
+  return parse::print_unit(dimension);
+}
+
 expr::LeafNames leaf_names(const Model& model) {
   return [&model](const expr::Node& node) -> std::string {
     switch (node.op) {

@@ -12,6 +12,7 @@
 #include "base/span.h"
 #include "compiler/expr/pool.h"
 #include "compiler/expr/shape.h"
+#include "compiler/parse/dimension.h"
 
 namespace flat {
 
@@ -45,12 +46,19 @@ struct Condition {
   base::Span span;
 };
 
+// What a value is measured in, for people.
+struct Quantity {
+  std::optional<parse::Dimension> dimension = {};  // empty: not known, or not the same for all components
+  std::string written = {};                        // as the program writes it, if that says the same in SI
+};
+
 // What a person calls by one name: `size()` scalars of a shape.
 struct Group {
   std::string name;
   expr::Shape shape;
   VariableId first;  // the scalars follow each other
   bool written = false;
+  Quantity quantity = {};
 };
 
 struct Input {
@@ -58,6 +66,7 @@ struct Input {
   expr::Shape shape;
   std::uint32_t first = 0;
   base::Span span;
+  Quantity quantity = {};
 };
 
 struct Parameter {
@@ -147,6 +156,8 @@ struct Model {
 
 // "p'[2]": the name with its primes before the index.
 std::string primed(const std::string& name, std::uint32_t order);
+// "m/s" of the first derivative of something in m; "" for a pure number and for what is not known.
+std::string unit_of(const Quantity& quantity, std::uint32_t order);
 // Writes leaves as the person does.
 expr::LeafNames leaf_names(const Model& model);
 std::string print(const Model& model, ExprId id);

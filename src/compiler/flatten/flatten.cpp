@@ -56,6 +56,10 @@ class Flattener {
   Value scalar(ExprId id) { return {Shape::scalar(), {id}, false}; }
   Value number(double value) { return scalar(flat_.pool.constant(value)); }
 
+  static flat::Quantity quantity(const check::Symbol& symbol) {
+    return {check::common_dimension(symbol), symbol.written_unit};
+  }
+
   // Gives every symbol its scalars.
   void place(SymbolId id) {
     const check::Symbol& symbol = model_.symbols[id];
@@ -65,12 +69,13 @@ class Flattener {
     switch (symbol.role) {
       case Role::variable: {
         flat::VariableId first = add_group(name, symbol.shape, symbol.span);
+        flat_.groups.back().quantity = quantity(symbol);
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i)
           value.items.push_back(flat_.pool.variable(first.value + i, 0));
         break;
       }
       case Role::input:
-        flat_.inputs.push_back({name, symbol.shape, flat_.input_count, symbol.span});
+        flat_.inputs.push_back({name, symbol.shape, flat_.input_count, symbol.span, quantity(symbol)});
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
           value.items.push_back(flat_.pool.input(flat_.input_count++));
           flat_.input_names.push_back(component_name(name, symbol.shape, i));
@@ -80,8 +85,7 @@ class Flattener {
         const parse::Parameter& parameter = tree_.parameters[symbol.declaration];
         double initial = constant(parameter.value);
         if (auto given = model_.overrides.find(symbol.name); given != model_.overrides.end()) initial = given->second;
-        const parse::Node& literal = tree_[parameter.value];
-        flat_.parameters.push_back({name, literal.kind == NodeKind::number ? tree_.texts[literal.text] : "", initial,
+        flat_.parameters.push_back({name, flat::unit_of(quantity(symbol), 0), initial,
                                     parameter.low.valid() ? constant(parameter.low) : 0,
                                     parameter.high.valid() ? constant(parameter.high) : 0, symbol.span});
         value = scalar(flat_.pool.parameter(static_cast<std::uint32_t>(flat_.parameters.size() - 1)));
@@ -140,7 +144,7 @@ class Flattener {
   flat::VariableId add_group(const std::string& name, const Shape& shape, base::Span span) {
     flat::VariableId first(flat_.variables.size());
     for (std::uint32_t i = 0; i < shape.size(); ++i) flat_.variables.push({component_name(name, shape, i), span});
-    flat_.groups.push_back({name, shape, first, false});
+    flat_.groups.push_back({name, shape, first, false, {}});
     return first;
   }
 

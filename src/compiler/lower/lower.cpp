@@ -459,7 +459,8 @@ class Lowering {
         if (items.size() != group.shape.size()) break;
         std::uint32_t flags = (constant ? TACTUS_CHANNEL_CONSTANT : 0) | (order > 0 ? TACTUS_CHANNEL_DERIVATIVE : 0) |
                               (group.written && order == 0 ? TACTUS_CHANNEL_WRITTEN : 0);
-        add_channel(flat::primed(group.name, order), group.shape, items, flags, builder);
+        add_channel(flat::primed(group.name, order), flat::unit_of(group.quantity, order), group.shape, items, flags,
+                    builder);
         if (order == 0)
           channel_of_group_[static_cast<std::size_t>(&group - model_.groups.data())] =
               static_cast<std::uint32_t>(program_.channels.size() - 1);
@@ -468,7 +469,7 @@ class Lowering {
     for (const flat::Discrete& discrete : model_.discrete) {
       std::vector<ExprId> values;
       for (std::uint32_t i = 0; i < discrete.shape.size(); ++i) values.push_back(pool_.discrete(discrete.first + i));
-      add_channel(discrete.name, discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
+      add_channel(discrete.name, "", discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
     }
     for (const flat::Input& input : model_.inputs) {
       std::vector<ExprId> values, rates;
@@ -476,15 +477,16 @@ class Lowering {
         values.push_back(pool_.input(input.first + i));
         rates.push_back(pool_.input_rate(input.first + i));
       }
-      add_channel(input.name, input.shape, values, 0, builder);
-      add_channel(flat::primed(input.name, 1), input.shape, rates, TACTUS_CHANNEL_DERIVATIVE, builder);
+      add_channel(input.name, flat::unit_of(input.quantity, 0), input.shape, values, 0, builder);
+      add_channel(flat::primed(input.name, 1), flat::unit_of(input.quantity, 1), input.shape, rates,
+                  TACTUS_CHANNEL_DERIVATIVE, builder);
     }
     program_.outputs = builder.take();
   }
 
-  void add_channel(std::string name, const expr::Shape& shape, const std::vector<ExprId>& items, std::uint32_t flags,
-                   FunctionBuilder& builder) {
-    program_.channels.push_back({std::move(name), "", program_.output_count, shape.rows, shape.columns, flags});
+  void add_channel(std::string name, std::string unit, const expr::Shape& shape, const std::vector<ExprId>& items,
+                   std::uint32_t flags, FunctionBuilder& builder) {
+    program_.channels.push_back({std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
       builder.may_split();
       builder.store(ir::Op::store_output, program_.output_count++, builder.value(item));
@@ -605,7 +607,8 @@ class Lowering {
       program_.tables.push_back({table.method, table.x, table.y, table.values, table.slopes});
     program_.input_count = model_.input_count;
     for (const flat::Input& input : model_.inputs) {
-      program_.input_channels.push_back({input.name, "", input.first, input.shape.rows, input.shape.columns, 0});
+      program_.input_channels.push_back(
+          {input.name, flat::unit_of(input.quantity, 0), input.first, input.shape.rows, input.shape.columns, 0});
     }
     for (const flat::Parameter& parameter : model_.parameters) {
       program_.parameters.push_back({parameter.name, parameter.unit, parameter.initial, parameter.low, parameter.high});

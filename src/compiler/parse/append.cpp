@@ -75,9 +75,13 @@ Moved append_nodes(Tree& into, const Tree& from) {
   const Moved moved{static_cast<std::uint32_t>(into.nodes.size()), static_cast<std::uint32_t>(into.bodies.size())};
   const auto children = static_cast<std::uint32_t>(into.children.size());
   const auto texts = static_cast<std::uint32_t>(into.texts.size());
+  std::vector<std::uint16_t> units = {0};
+  for (std::size_t i = 1; i < from.units.size(); ++i)
+    units.push_back(into.units.add(from.units[static_cast<std::uint16_t>(i)]));
   for (Node node : from.nodes) {
     node.first_child += children;
     if (node.text != 0) node.text += texts;
+    node.unit = units[node.unit];
     into.nodes.push_back(node);
   }
   for (Child child : from.children) into.children.push_back({moved(child.node), child.op});

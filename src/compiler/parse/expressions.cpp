@@ -141,9 +141,12 @@ NodeId Parser::read_comparison() {
     const NodeId right = read_arithmetic();
     if (!right.valid()) return {};
     if (comparison_operator() != Op::none) {
-      const std::string_view before = text(middle - 1);
+      const std::string both(sources_.text(span_from(first)));
       const std::string shared(sources_.text(span_from(middle)));
-      diags_.report(here(), chained_comparison).hint("write `.. {} {} && {} {} ..`", before, shared, shared, text(at_));
+      const std::size_t second = at_++;
+      if (!read_arithmetic().valid()) return {};
+      const base::Span rest{tokens_.file, token(second).begin, token(at_ - 1).end};
+      diags_.report(span_of(second), chained_comparison).hint("write `{} && {} {}`", both, shared, sources_.text(rest));
       return {};
     }
     return add({.kind = NodeKind::compare, .op = op, .span = span_from(first)}, {left, right});
@@ -161,7 +164,15 @@ NodeId Parser::read_comparison() {
 // range = arith ".." arith
 bool Parser::read_range(NodeId& low, NodeId& high) {
   low = read_arithmetic();
-  if (!low.valid() || !expect(TokenKind::dot_dot)) return false;
+  if (!low.valid()) return false;
+  if (!accept(TokenKind::dot_dot)) {
+    diag::Sink::Reported reported = report_expected("`..`");
+    if (at(TokenKind::colon))
+      reported.hint("a range is written `{}..{}`", sources_.text(tree_[low].span), text(at_ + 1));
+    else
+      reported.hint("a range is written `1..6`");
+    return false;
+  }
   high = read_arithmetic();
   return high.valid();
 }
@@ -348,8 +359,7 @@ NodeId Parser::read_primary() {
     report_expected_expression();
     return {};
   }
-  if (word() != Word::none)
-    diags_.report(here(), reserved_word, text(at_)).hint("give the name another letter: `{}_`", text(at_));
+  if (word() != Word::none) report_reserved();
   ++at_;
   return add_name(at_ - 1);
 }
@@ -359,10 +369,13 @@ NodeId Parser::read_number() {
   Node node{.kind = NodeKind::number, .number = tokens_.numbers[token(first).value]};
   if (at(TokenKind::left_bracket)) {
     const std::size_t open = at_;
-    const std::optional<Scale> scale = read_unit();
-    if (!scale) return {};
-    node.number = to_si(node.number, *scale);
-    node.text = add_text(sources_.text(base::Span{tokens_.file, token(open).end, token(at_ - 1).begin}));
+    const std::optional<Measure> measure = read_unit();
+    if (!measure) return {};
+    node.number = to_si(node.number, measure->scale);
+    std::string_view text = sources_.text(base::Span{tokens_.file, token(open).end, token(at_ - 1).begin});
+    while (text.ends_with(' ')) text.remove_suffix(1);
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    node.unit = tree_.units.add({std::string(text), *measure});
     if (!std::isfinite(node.number)) {
       diags_.report(span_from(first), number_out_of_range).hint("the largest number is about 1.8e308");
       return {};
@@ -406,7 +419,15 @@ NodeId Parser::read_conditional() {
       if (word() != separator) {
         diag::Sink::Reported reported = report_expected(i == 1 ? "`then`" : "`else`");
         reported.related(span_of(first), "of this `if`");
-        if (i == 2) reported.hint("a value is needed in either case: `if c then a else b`");
+        const Node& chosen = tree_[parts[i - 1]];
+        if (i == 2 && chosen.kind == NodeKind::compare && chosen.op == Op::equal && at(TokenKind::semicolon))
+          reported.hint("`if` chooses a value, not an equation: `{} = if {} then {} else ..;`",
+                        sources_.text(tree_[tree_.child(parts[1], 0)].span), sources_.text(tree_[parts[0]].span),
+                        sources_.text(tree_[tree_.child(parts[1], 1)].span));
+        else if (i == 2)
+          reported.hint("a value is needed in either case: `if c then a else b`");
+        else
+          reported.hint("a choice is written `if c then a else b`");
         return {};
       }
       ++at_;
@@ -483,23 +504,23 @@ NodeId Parser::read_variable() {
 }
 
 // unit = "[" uterm { ("*"|"/") uterm } "]"
-std::optional<Scale> Parser::read_unit() {
+std::optional<Measure> Parser::read_unit() {
   const std::size_t open = at_++;
-  const std::optional<Scale> scale = read_unit_product();
-  if (!scale) return std::nullopt;
+  const std::optional<Measure> measure = read_unit_product();
+  if (!measure) return std::nullopt;
   if (!accept(TokenKind::right_bracket)) {
     report_expected("the `]` of the unit").related(span_of(open), "behind a number, `[` begins a unit");
     return std::nullopt;
   }
-  return scale;
+  return measure;
 }
 
-std::optional<Scale> Parser::read_unit_product() {
-  std::optional<Scale> product = read_unit_term();
+std::optional<Measure> Parser::read_unit_product() {
+  std::optional<Measure> product = read_unit_term();
   while (product && (at(TokenKind::star) || at(TokenKind::slash))) {
     const bool divides = at(TokenKind::slash);
     ++at_;
-    const std::optional<Scale> factor = read_unit_term();
+    const std::optional<Measure> factor = read_unit_term();
     if (!factor) return std::nullopt;
     product = multiply(*product, divides ? raise(*factor, -1) : *factor);
   }
@@ -507,14 +528,14 @@ std::optional<Scale> Parser::read_unit_product() {
 }
 
 // uterm = ( WORD | "1" | "(" uterm { ("*"|"/") uterm } ")" ) [ "^" ["-"] NUMBER ]
-std::optional<Scale> Parser::read_unit_term() {
+std::optional<Measure> Parser::read_unit_term() {
   const Level level(*this);
   if (!level.ok()) return std::nullopt;
   const std::size_t first = at_;
-  std::optional<Scale> scale;
+  std::optional<Measure> measure;
   if (at(TokenKind::name)) {
-    scale = find_unit(text(at_));
-    if (!scale) {
+    measure = find_unit(text(at_));
+    if (!measure) {
       std::string symbol(text(at_));
       diag::Sink::Reported reported = diags_.report(here(), unknown_unit, symbol);
       if (const std::string advice = advise_unit(symbol); !advice.empty()) reported.hint("{}", advice);
@@ -522,17 +543,17 @@ std::optional<Scale> Parser::read_unit_term() {
     }
     ++at_;
   } else if (at(TokenKind::number) && tokens_.numbers[token(at_).value] == 1) {
-    scale = Scale();
+    measure = Measure();
     ++at_;
   } else if (accept(TokenKind::left_paren)) {
-    scale = read_unit_product();
-    if (!scale || !expect(TokenKind::right_paren)) return std::nullopt;
+    measure = read_unit_product();
+    if (!measure || !expect(TokenKind::right_paren)) return std::nullopt;
   } else {
     report_expected("a unit").hint(
         "behind a number, `[` begins a unit such as `[m/s^2]`; an index stands behind a name");
     return std::nullopt;
   }
-  if (!accept(TokenKind::caret)) return scale;
+  if (!accept(TokenKind::caret)) return measure;
   const bool negative = accept(TokenKind::minus);
   if (!at(TokenKind::number)) {
     report_expected("the exponent of the unit, a number");
@@ -544,7 +565,7 @@ std::optional<Scale> Parser::read_unit_term() {
     diags_.report(span_from(first), exponent_out_of_range).hint("exponents of units go up to {}", max_unit_exponent);
     return std::nullopt;
   }
-  return raise(*scale, negative ? -exponent : exponent);
+  return raise(*measure, negative ? -exponent : exponent);
 }
 
 }  // namespace parse

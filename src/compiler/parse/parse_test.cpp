@@ -82,8 +82,19 @@ TEST(Parse, KeepsTheUnitAsWritten) {
   const ParsedText text("parameter k = 4 [ kN/m ];");
   const Node& number = text.tree[text.tree.parameters[0].value];
   EXPECT_EQ(number.number, 4000);
-  EXPECT_EQ(text.tree.texts[number.text], " kN/m ");
+  EXPECT_EQ(text.tree.units[number.unit].text, "kN/m");
   EXPECT_EQ(text.sources.text(number.span), "4 [ kN/m ]");
+  EXPECT_EQ(printed("5 [cm] * a + 0.1 [1/min]^2 + 72 [km/h] + 1e-3 [eV]"),
+            "5 [cm] * a + 0.1 [1/min]^2 + 72 [km/h] + 0.001 [eV]");
+}
+
+TEST(Parse, AppendedTreesShareTheirUnits) {
+  ParsedText first("parameter a = 1 [m], b = 2 [kN];");
+  const ParsedText second("parameter c = 3 [s], d = 4 [m];");
+  append(first.tree, second.tree);
+  EXPECT_EQ(first.tree.units.size(), 4u);
+  EXPECT_EQ(first.tree.units[first.tree[first.tree.parameters[2].value].unit].text, "s");
+  EXPECT_EQ(first.tree.units[first.tree[first.tree.parameters[3].value].unit].text, "m");
 }
 
 TEST(Parse, ReportsAMissingSemicolonBehindTheStatement) {
@@ -127,7 +138,7 @@ TEST(Print, LeavesNoParenthesesThatAreNotNeeded) {
   EXPECT_EQ(printed("f((a = b), c = d)[1, 2].m(x)"), "f((a = b), c = d)[1, 2].m(x)");
   EXPECT_EQ(printed("(1, (2, 3), \"a\\\"b\")"), "(1, (2, 3), \"a\\\"b\")");
   EXPECT_EQ(printed("sum(i in 1..n + 1: x[i])"), "sum(i in 1..n + 1: x[i])");
-  EXPECT_EQ(printed("0.1 + 1e300 + 2 [km]"), "0.1 + 1e+300 + 2000");
+  EXPECT_EQ(printed("0.1 + 1e300 + 2 [km]"), "0.1 + 1e+300 + 2 [km]");
 }
 
 // Reading what was printed gives the same tree: of every equation in the test data.

@@ -106,7 +106,10 @@ class Printer {
     const std::span<const Child> children = tree_.children_of(id);
     switch (node.kind) {
       case NodeKind::number:
-        out_ += fmt::format("{}", node.number);
+        if (const Unit& unit = tree_.units[node.unit]; node.unit != 0)
+          out_ += fmt::format("{} [{}]", from_si(node.number, unit.measure.scale), unit.text);
+        else
+          out_ += fmt::format("{}", node.number);
         return;
       case NodeKind::string:
         out_ += quoted(tree_.texts[node.text]);

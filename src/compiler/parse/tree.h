@@ -9,18 +9,20 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/names.h"
 #include "base/span.h"
+#include "compiler/parse/units.h"
 
 namespace parse {
 
 using NodeId = base::Id<struct NodeTag>;
 
 enum class NodeKind : std::uint8_t {
-  number,    // `number`; its unit, if any, is already multiplied in (SI), and `text` is the unit as written
+  number,    // `number`; its unit, if any, is already multiplied in (SI), and `unit` tells which it was
   string,    // `text`
   boolean,   // `number` is 0 or 1
   name,      // `name`; `t` and `pi` are names too
@@ -67,6 +69,7 @@ struct Child {
 struct Node {
   NodeKind kind;
   Op op = Op::none;
+  std::uint16_t unit = 0;  // index into Tree::units; 0 is none
   base::Span span = {};
   base::NameId name = {};
   double number = 0;
@@ -74,6 +77,30 @@ struct Node {
   std::uint32_t text = 0;   // index into Tree::texts; 0 is empty
   std::uint32_t first_child = 0;
   std::uint32_t child_count = 0;
+};
+
+// Of a number literal.
+struct Unit {
+  std::string text;  // as written, "kN/m"
+  Measure measure;
+};
+
+// Every unit once, by its text. Index 0 is no unit.
+class Units {
+ public:
+  // Beyond 65,535 units a number has none: it is scaled all the same.
+  std::uint16_t add(const Unit& unit) {
+    if (list_.size() > 0xffff) return 0;
+    const auto [found, is_new] = index_.emplace(unit.text, static_cast<std::uint16_t>(list_.size()));
+    if (is_new) list_.push_back(unit);
+    return found->second;
+  }
+  const Unit& operator[](std::uint16_t index) const { return list_[index]; }
+  std::size_t size() const { return list_.size(); }
+
+ private:
+  std::vector<Unit> list_ = {{}};
+  std::unordered_map<std::string, std::uint16_t> index_;
 };
 
 // name = value, in `simulation`.
@@ -254,6 +281,7 @@ struct Tree : Body {
   std::vector<Node> nodes;
   std::vector<Child> children;
   std::vector<std::string> texts = {""};
+  Units units;
 
   std::vector<Setting> settings;
   std::vector<External> externals;

@@ -1,10 +1,13 @@
-// Units of number literals: SI base and derived units, the usual prefixes and a few others in daily use, as factors to
-// SI. Symbols: BIPM, The International System of Units, 9th edition (2019), tables 2, 4, 7 and 8.
+// Units of number literals: SI base and derived units, the usual prefixes and a few others in daily use, each a factor to
+// SI and a dimension. Symbols: BIPM, The International System of Units, 9th edition (2019), tables 2, 4, 7 and 8. Angles
+// are pure numbers.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "compiler/parse/dimension.h"
 
 namespace parse {
 
@@ -16,15 +19,22 @@ struct Scale {
   int ten = 0;
 };
 
+struct Measure {
+  Scale scale;
+  Dimension dimension;
+};
+
 // Empty when there is no such unit.
-std::optional<Scale> find_unit(std::string_view symbol);
+std::optional<Measure> find_unit(std::string_view symbol);
 // What may have been meant by a symbol that is no unit, as a hint; empty when nothing is near.
 std::string advise_unit(std::string_view symbol);
 
-Scale multiply(const Scale& a, const Scale& b);
-// |exponent| <= max_unit_exponent.
-Scale raise(const Scale& scale, double exponent);
+Measure multiply(const Measure& a, const Measure& b);
+// |exponent| <= max_unit_exponent. The dimension is not valid when the exponent is no simple fraction.
+Measure raise(const Measure& measure, double exponent);
 double to_si(double value, const Scale& scale);
+// The shortest decimal that to_si makes `value` of: what a person wrote.
+double from_si(double value, const Scale& scale);
 
 inline constexpr double max_unit_exponent = 12;
 

@@ -145,8 +145,19 @@ class Parser {
     table_.columns.resize(fields.size());
     row_.resize(fields.size());
     if (numbers > 0) return take_row(line);
-    table_.names = std::move(fields);
+    for (const std::string& field : fields) add_name(field);
     return true;
+  }
+
+  void add_name(std::string_view field) {
+    const std::size_t open = field.ends_with(']') ? field.rfind(" [") : field.npos;
+    if (open == field.npos || trim_blanks(field.substr(0, open)).empty()) {
+      table_.names.emplace_back(field);
+      table_.units.emplace_back();
+      return;
+    }
+    table_.names.emplace_back(trim_blanks(field.substr(0, open)));
+    table_.units.emplace_back(trim_blanks(field.substr(open + 2, field.size() - open - 3)));
   }
 
   void find_separator(std::string_view line) {

@@ -1,7 +1,7 @@
 // A CSV file -> columns of doubles.
 //
 // Separator `,` `;` or tab, found in the first line. An optional header line: a first line none of whose fields is a
-// number. `#` starts a comment line; empty lines are skipped. Blanks around fields, a `+` sign, quotes, CRLF and a UTF-8
+// number; `x [m]` in it is the name `x` with the unit `m`. `#` starts a comment line; empty lines are skipped. Blanks around fields, a `+` sign, quotes, CRLF and a UTF-8
 // byte-order mark are accepted, and `nan`, `inf`, `-inf`. Everything else is refused with line, reason and remedy.
 #pragma once
 
@@ -16,6 +16,7 @@ namespace trace {
 struct CsvTable {
   std::vector<std::string> names;  // empty when the file has no header
   std::vector<std::vector<double>> columns;
+  std::vector<std::string> units = {};  // one a name, "" when the header gives none
 
   std::size_t rows() const { return columns.empty() ? 0 : columns.front().size(); }
 };

@@ -34,6 +34,12 @@ TEST(CsvReader, HeaderIsOptional) {
   EXPECT_EQ(without.columns, with.columns);
 }
 
+TEST(CsvReader, UnitsStandBehindNames) {
+  CsvTable table = good("t,x [m],p[1] [kg*m/s^2],\"A[1,2] [1/s]\",q[2],[m],y [ m ]\n0,1,2,3,4,5,6\n");
+  EXPECT_EQ(table.names, (std::vector<std::string>{"t", "x", "p[1]", "A[1,2]", "q[2]", "[m]", "y"}));
+  EXPECT_EQ(table.units, (std::vector<std::string>{"", "m", "kg*m/s^2", "1/s", "", "", "m"}));
+}
+
 TEST(CsvReader, SeparatorsCommentsBlanksQuotesAndLineEnds) {
   Columns expected{{0, 2}, {1.5, -3}};
   EXPECT_EQ(good("# made by hand\nt;x\n0;1.5\n2;-3\n").columns, expected);

@@ -22,6 +22,12 @@ bool reads_as_number(std::string_view name) {
 
 }  // namespace
 
+std::string column_title(std::string_view name, std::string_view unit) {
+  std::string title(name);
+  if (!unit.empty()) title.append(" [").append(unit).append("]");
+  return title;
+}
+
 std::string csv_name(std::string_view name) {
   bool quoted = name.empty() || name.find_first_of(",;\t\"\n\r") != name.npos || name.front() == ' ' ||
                 name.back() == ' ' || name.front() == '#' || reads_as_number(name);

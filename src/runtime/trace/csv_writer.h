@@ -50,6 +50,8 @@ class CsvWriter {
   Clock::time_point last_flush_;
 };
 
+// The name of a column with its unit, "p[1] [m]"; csv_reader.h takes them apart again.
+std::string column_title(std::string_view name, std::string_view unit);
 // A name as it stands in the header line: quoted when it holds a separator, a quote or blanks at its ends, or would be
 // taken for a number or a comment.
 std::string csv_name(std::string_view name);

@@ -65,6 +65,16 @@ TEST(CsvWriter, QuotesOnlyNamesThatNeedIt) {
   EXPECT_EQ(csv_name(""), "\"\"");
 }
 
+TEST(CsvWriter, AColumnReadsBackWithItsUnit) {
+  EXPECT_EQ(column_title("p[1]", "m/s"), "p[1] [m/s]");
+  EXPECT_EQ(column_title("x", ""), "x");
+  std::string failure;
+  auto table = parse_csv(csv_name(column_title("A[1,2]", "N*m")) + ",u\n1,2\n", "a", {}, failure);
+  ASSERT_TRUE(table) << failure;
+  EXPECT_EQ(table->names, (std::vector<std::string>{"A[1,2]", "u"}));
+  EXPECT_EQ(table->units, (std::vector<std::string>{"N*m", ""}));
+}
+
 TEST(CsvWriter, EveryNumberReadsBackAsTheSameBits) {
   std::string path = scratch("bits.csv");
   std::mt19937_64 random(7);

@@ -45,6 +45,8 @@ std::optional<Signal> Signal::from_table(CsvTable table, const std::string& name
   table.columns.erase(table.columns.begin());
   signal.values_ = std::move(table.columns);
   if (!table.names.empty()) signal.names_.assign(table.names.begin() + 1, table.names.end());
+  signal.units_.resize(signal.names_.size());
+  for (std::size_t i = 1; i < table.units.size(); ++i) signal.units_[i - 1] = std::move(table.units[i]);
   return signal;
 }
 

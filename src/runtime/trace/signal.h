@@ -31,6 +31,7 @@ class Signal {
   std::size_t columns() const { return values_.size(); }            // without time
   std::size_t samples() const { return times_.size(); }             // at least 1
   const std::vector<std::string>& names() const { return names_; }  // of the value columns; empty without a header
+  const std::vector<std::string>& units() const { return units_; }  // one a name
   double first_time() const { return times_.front(); }
   double last_time() const { return times_.back(); }
 
@@ -46,6 +47,7 @@ class Signal {
   std::size_t seek(double t, Cursor& cursor) const;
 
   std::vector<std::string> names_;
+  std::vector<std::string> units_;
   std::vector<double> times_;
   std::vector<std::vector<double>> values_;
 };
