@@ -329,6 +329,41 @@ class Devices(CommandLineTest):
         self.usage("run", self.model, "--device", "hand=file:hand.csv", "--device", "hand=file:hand.csv", says=["twice"])
 
 
+class Units(CommandLineTest):
+    MODEL = """\
+simulation ending_time = 2 [s] step_size = 10 [ms]
+external hand reads u
+parameter k = 2 [kN/m], m = 4 [kg];
+boundary x with x(0) = 5 [cm], x'(0) = 0;
+system
+  m * x'' = k * (u - x);
+  E = m / 2 * x'^2 + k / 2 * (u - x)^2;
+"""
+
+    def test_units_stand_behind_the_names_of_columns(self):
+        model = self.write("units.tact", self.MODEL)
+        self.tactus("run", model, "--out", "run.csv", "--show", "x,x',x'',E,u")
+        header = (self.folder / "run.csv").read_text().splitlines()[0]
+        self.assertEqual(header, "t,x [m],x' [m/s],x'' [m/s^2],E [J],u [m]")
+        self.tactus("plot", "run.csv", "-o", "run.svg", "--show", "x',E")
+        figure = (self.folder / "run.svg").read_text()
+        for label in ["x' [m/s]", "E [J]"]:
+            self.assertIn(f">{label}<", figure)
+        self.assertIn("x", self.json("run", model)["values"])
+
+    def test_set_is_in_si(self):
+        model = self.write("units.tact", self.MODEL)
+        self.assertEqual(self.json("run", model, "--set", "k=2000")["values"], self.json("run", model)["values"])
+
+    def test_a_recorded_run_is_a_device_again(self):
+        model = self.write("units.tact", self.MODEL)
+        self.write("hand.csv", "t,u [m]\n0,0.05\n2,0.05\n")
+        told = self.json("run", model, "--device", "hand=file:hand.csv")
+        self.assertAlmostEqual(told["values"]["x"], 0.05)
+        self.write("mm.csv", "t,u [mm]\n0,50\n2,50\n")
+        self.usage("run", model, "--device", "hand=file:mm.csv", says=["`u`", "is in mm", "in m"])
+
+
 class OtherCommands(CommandLineTest):
     def test_version_and_help(self):
         self.assertRegex(self.tactus("--version").stdout, r"^tactus \d+\.\d+\.\d+$")
@@ -382,7 +417,7 @@ class OtherCommands(CommandLineTest):
     def test_explain(self):
         model = self.write("m.tact", OSCILLATOR)
         done = self.tactus("explain", model)
-        stages = ["tokens", "tree", "model", "flat", "blocks", "ir", "c", "llvm"]
+        stages = ["tokens", "tree", "expanded", "model", "flat", "blocks", "ir", "c", "llvm"]
         for stage in stages:
             self.assertIn(f"== {stage}: ", done.stdout)
             self.assertTrue(self.tactus("explain", model, f"--dump={stage}").stdout.strip(), stage)

@@ -3,7 +3,7 @@
     python3 tests/docs_test.py build/bin/tactus [TEST..]
 
 A block that opens with ```tact is a complete program and must pass `tactus check`; ```tact error=S002 must fail with that
-code. Lines of indented or ```sh blocks that begin with `tactus `, `build/bin/tactus ` or `./dev run ` name files and options
+code. A block ```csv NAME is a file that stands beside the page's programs. Lines of indented or ```sh blocks that begin with `tactus `, `build/bin/tactus ` or `./dev run ` name files and options
 that exist.
 """
 import json
@@ -20,11 +20,14 @@ PAGES = sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT
 TACTUS = ""
 
 FENCE = re.compile(r"^```tact(?: error=(\w+))?\n(.*?)^```$", re.M | re.S)
+DATA = re.compile(r"^```csv (\S+)\n(.*?)^```$", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)|(?:src|href)=\"([^\"]+)\"")
 
 
-def check(text):
+def check(text, files):
     with tempfile.TemporaryDirectory() as folder:
+        for name, data in files:
+            (pathlib.Path(folder) / name).write_text(data)
         file = pathlib.Path(folder) / "program.tact"
         file.write_text(text)
         command = [TACTUS, "check", "--json", str(file)]
@@ -42,12 +45,13 @@ class Docs(unittest.TestCase):
         count = 0
         for page in PAGES:
             text = page.read_text()
+            files = DATA.findall(text)
             for match in FENCE.finditer(text):
                 count += 1
                 line = text.count("\n", 0, match.start()) + 1
                 with self.subTest(f"{page.relative_to(ROOT)}:{line}"):
                     code, program = match.groups()
-                    done = check(program)
+                    done = check(program, files)
                     if code:
                         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
                         found = {d["code"] for d in json.loads(done.stdout)["diagnostics"]}
@@ -55,6 +59,35 @@ class Docs(unittest.TestCase):
                     else:
                         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertGreater(count, 5)
+
+    def test_every_phase_has_a_page(self):
+        phases = {folder.name for folder in (ROOT / "src/compiler").iterdir() if folder.is_dir() and folder.name != "testdata"}
+        pages = {page.stem for page in (ROOT / "docs/compiler").glob("*.md")} - {"README"}
+        self.assertEqual(phases, pages)
+
+    def test_dumps(self):
+        """The page of a phase shows what the phase makes of the program on the first page."""
+        folder = ROOT / "docs/compiler"
+        program = FENCE.search((folder / "README.md").read_text()).group(2)
+        with tempfile.TemporaryDirectory() as place:
+            file = pathlib.Path(place) / "program.tact"
+            file.write_text(program)
+            shown = 0
+            for page in sorted(folder.glob("*.md")):
+                for match in re.finditer(r"^```text dump=(\w+)\n(.*?)^```$", page.read_text(), re.M | re.S):
+                    stage, expected = match.groups()
+                    with self.subTest(f"{page.name}: {stage}"):
+                        done = subprocess.run([TACTUS, "explain", f"--dump={stage}", str(file)], capture_output=True,
+                                              text=True, timeout=60, check=False)
+                        # `..` alone on a line stands for what was left out.
+                        parts = [part.strip("\n") for part in re.split(r"^\.\.\n", expected, flags=re.M)]
+                        at = 0
+                        for part in parts:
+                            found = done.stdout.find(part, at)
+                            self.assertGreaterEqual(found, 0, f"not in the dump:\n{part}\n---\n{done.stdout}")
+                            at = found + len(part)
+                        shown += 1
+        self.assertGreater(shown, 5)
 
     def test_links(self):
         for page in PAGES:

@@ -17,9 +17,11 @@ import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples"
-sys.path.insert(0, str(ROOT / "tests" / "reference"))
+sys.path[:0] = [str(ROOT / "tests" / "reference"), str(ROOT / "tests")]
 
+import data_test  # noqa: E402
 import two_ball  # noqa: E402
+from solve import exponential, rk4  # noqa: E402
 import two_ball_hand  # noqa: E402
 
 TACTUS = ""
@@ -27,8 +29,9 @@ REFERENCES = json.loads((ROOT / "tests" / "reference" / "examples.json").read_te
 
 
 def run(example, *options):
-    """The JSON object of a run that must succeed."""
-    command = [TACTUS, "run", str(EXAMPLES / example), "--json", "--quiet", *map(str, options)]
+    """The JSON object of a run that must succeed. An example may be several files."""
+    files = [example] if isinstance(example, (str, pathlib.Path)) else example
+    command = [TACTUS, "run", *(str(EXAMPLES / file) for file in files), "--json", "--quiet", *map(str, options)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     if done.returncode != 0:
         raise AssertionError(f"{' '.join(command)} exited with {done.returncode}\n{done.stdout}{done.stderr}")
@@ -132,6 +135,21 @@ class TwoBall(ExampleTest):
         got = values(self.FILE, *self.HAND, "--solver", "dop853", "--tolerance", 1e-10, "--step", 1)
         self.assert_close(got["black_ball"], two_ball.black_ball(10.0)[0], 1e-6, "black_ball")
 
+    def crossings(self, until):
+        """How often the ball, seen at 0, 0.1, .., is in a box and was not before."""
+        counts = []
+        for corner in ((350, -300), (-350, 200)):
+            seen = [two_ball.black_ball(k / 10)[0] for k in range(1, round(until * 10) + 1)]
+            inside = [all(c <= x <= c + 50 for x, c in zip(point, corner)) for point in seen]
+            counts.append(sum(now and not before for before, now in zip([False, *inside], inside)))
+        return counts
+
+    def test_entries_of_the_boxes_are_counted(self):
+        self.assertEqual(self.crossings(10), [3, 2])
+        for until in (3, 6, 10):
+            got = values(self.FILE, *self.HAND, "--until", until)
+            self.assertEqual([got["cross1"], got["cross2"]], self.crossings(until), until)
+
     def test_without_a_device_nothing_moves_and_a_note_says_so(self):
         result = run(self.FILE)
         self.assert_close(result["values"]["black_ball"], [0, 0], 0)
@@ -232,6 +250,292 @@ class VanDerPol(ExampleTest):
         self.assert_close(got["x"] ** 2 + got["v"] ** 2, 4, 0.01)
 
 
+class BalancedPendulum(ExampleTest):
+    FILE = "balanced_pendulum.tact"
+    SHOW = ("--show", "x,x',a,a',F")
+
+    def controlled(self, until):
+        """RK4 at 1 ms as the example's, written down once more: both equations solved by hand for x'' and a''."""
+        def rate(state):
+            x, v, a, w = state
+            sine, cosine = math.sin(a), math.cos(a)
+            # 11 x'' + 4 cos a a'' = F + 4 w^2 sin a,  cos a x'' + 4 a'' = g sin a
+            acceleration = (force + 4 * w * w * sine - 9.81 * sine * cosine) / (11 - cosine * cosine)
+            return [v, acceleration, w, (9.81 * sine - cosine * acceleration) / 4]
+
+        state, force, goal = [0.0, 0.0, 0.1, 0.0], 0.0, 0
+        for k in range(round(until / 0.05)):
+            x, v, a, w = state
+            # At 8 the clock, declared first, still sees the old goal.
+            force = 20 * (x - goal) + 55 * v + 730 * a + 460 * w
+            goal = 2 if k * 0.05 > 7.99 else 0
+            state = rk4(rate, state, 0.05, 50)
+        return state
+
+    def test_balances(self):
+        for until in (3, 7.99, 12, 20):
+            got = values(self.FILE, *self.SHOW, "--until", until)
+            if until != 7.99:
+                expected = self.controlled(until)
+                self.assert_close([got["x"], got["x'"], got["a"], got["a'"]], expected, 1e-10, f"state at {until}")
+        self.assert_close([got["x"], got["a"]], [2, 0], 1e-3, "the goal")
+
+    def test_looks_too_seldom(self):
+        self.assertLess(abs(values(self.FILE, *self.SHOW, "--set", "period=0.3")["a"]), 1e-3)
+        self.assertGreater(abs(values(self.FILE, *self.SHOW, "--set", "period=0.4")["a"]), 0.3)
+
+
+class DCMotorPosition(ExampleTest):
+    FILE = "dc_motor_position.tact"
+
+    def positioned(self, until, kt):
+        """(angle, current, integral) at `until`, by RK4 with the example's step."""
+        load = 0.0
+
+        def rate(state):
+            a, w, i, integral, filtered = state
+            slope = (-a - filtered) / 0.005
+            v = 24 * (3 - a) + integral + 1.6 * slope
+            u = min(max(v, -24), 24)
+            return [w, (0.05 * i - 1e-4 * w - load) / 2e-4, (u - 2 * i - 0.05 * w) / 0.002,
+                    60 * (3 - a) + kt * (u - v), slope]
+
+        state = rk4(rate, [0.0] * 5, min(until, 1), round(min(until, 1) / 1e-4))
+        load = 0.05
+        if until > 1:
+            state = rk4(rate, state, until - 1, round((until - 1) / 1e-4))
+        return [state[0], state[2], state[3]]
+
+    def test_against_the_equations_written_out(self):
+        for until, kt in ((0.1, 20), (0.3, 0), (2, 20)):
+            got = values(self.FILE, "--until", until, "--set", f"controller.kt={kt}")
+            self.assert_close([got["motor.a"], got["motor.i"], got["controller.I"]], self.positioned(until, kt), 1e-9)
+
+    def test_the_load_is_held(self):
+        # At rest all the torque is the load's, and the voltage only drives the current through R.
+        got = values(self.FILE, "--until", 8)
+        self.assert_close([got["motor.a"], got["motor.i"], got["volts"]], [3, 1, 2], 1e-4)
+
+    def test_anti_windup_halves_the_overshoot(self):
+        with_it, without = (max(self.positioned(t / 50, kt)[0] for t in range(5, 30)) - 3 for kt in (20, 0))
+        self.assertGreater(without, 2 * with_it)
+
+
+class QuarterCar(ExampleTest):
+    FILE = "quarter_car.tact"
+
+    def test_the_step_response_of_the_linear_system(self):
+        for c, until in ((1200, 0.7), (1200, 4), (4000, 1.5)):
+            # wheel, wheel', body, body' relative to the kerb
+            matrix = [[0, 1, 0, 0], [-165000 / 40, -c / 40, 15000 / 40, c / 40], [0, 0, 0, 1],
+                      [15000 / 300, c / 300, -15000 / 300, -c / 300]]
+            fades = exponential(matrix, until - 0.5)
+            wheel, body = (0.05 - 0.05 * (fades[row][0] + fades[row][2]) for row in (0, 2))
+            got = values(self.FILE, "--until", until, "--set", f"suspension.c={c}")
+            # rk4 at 1 ms on 60 rad/s: (0.06)^4/120 a radian
+            self.assert_close([got["wheel.x"], got["body.x"]], [wheel, body], 1e-7)
+            rates = [sum(m * (-0.05) * (f[0] + f[2]) for m, f in zip(matrix[3], fades))]
+            self.assert_close(got["felt"], rates[0], 1e-4)
+
+    def test_before_the_kerb_all_is_at_rest(self):
+        got = values(self.FILE, "--until", 0.4999)
+        self.assert_close([got["road"], got["wheel.x"], got["body.x"]], [0, 0, 0], 0)
+
+
+class MassChain(ExampleTest):
+    FILE = "mass_chain.tact"
+
+    def test_normal_modes(self):
+        # x_j = sum over modes of A_m sin(j m pi/101) cos(w_m t), w_m = 2 sin(m pi/202)
+        n = 100
+        sines = [[math.sin(math.pi * j * m / (n + 1)) for m in range(1, n + 1)] for j in range(1, n + 1)]
+        start = [math.exp(-(((j - 20) / 4) ** 2)) for j in range(1, n + 1)]
+        amplitudes = [2 / (n + 1) * sum(start[j] * sines[j][m] for j in range(n)) for m in range(n)]
+        got = values(self.FILE)
+        waves = [a * math.cos(2 * math.sin(math.pi * m / (2 * n + 2)) * 200) for m, a in enumerate(amplitudes, 1)]
+        for j in range(n):
+            # rk4 at w h = 0.05 turns the phase by (w h)^4/120 a radian, 2e-5 in 400 rad, for the fastest modes, which are weak.
+            self.assert_close(got[f"ball[{j + 1}].x"], sum(w * s for w, s in zip(waves, sines[j])), 2e-6, f"ball {j + 1}")
+
+    def test_energy_is_kept(self):
+        ends = [math.exp(-(((j - 20) / 4) ** 2)) if 1 <= j <= 100 else 0 for j in range(102)]
+        energy = sum((b - a) ** 2 / 2 for a, b in zip(ends, ends[1:]))
+        self.assert_close(values(self.FILE)["E"], energy, 1e-8 * energy * 3, "E")
+        self.assert_close(values(self.FILE, "--step", 0.02)["E"], energy, 1e-9 * energy, "E")
+
+
+class Thermostat(ExampleTest):
+    FILE = "thermostat.tact"
+
+    def times(self, low, high):
+        """The instants of switching, on first: T approaches 35 or 5 like e^(-t/5)."""
+        up = lambda a, b: 5 * math.log((35 - a) / (35 - b))  # noqa: E731
+        down = lambda a, b: 5 * math.log((a - 5) / (b - 5))  # noqa: E731
+        times = [up(15, high)]
+        while times[-1] < 24:
+            times.append(times[-1] + (down(high, low) if len(times) % 2 else up(low, high)))
+        return times[:-1]
+
+    def test_switches_when_the_closed_form_says(self):
+        for low, high in ((19, 21), (19.8, 20.2)):
+            times = self.times(low, high)
+            got = values(self.FILE, "--set", f"low={low}", "--set", f"high={high}")
+            self.assertEqual(got["starts"], 1 + len(times) // 2)
+            on = sum((a - b) for a, b in zip(times[::2], [0, *times[1::2]]))
+            start = times[-1] if len(times) % 2 == 0 else None
+            if start is not None:
+                on += 24 - start
+            self.assert_close(got["hours_on"], on, 1e-7, "hours_on")
+            expected = 35 - (35 - low) * math.exp(-(24 - start) / 5) if start is not None else 5 + (high - 5) * math.exp(-(24 - times[-1]) / 5)
+            self.assert_close(got["T"], expected, 1e-6, "T")
+
+
+class SampledController(ExampleTest):
+    FILE = "sampled_controller.tact"
+
+    def test_the_sampled_loop_is_its_recurrence(self):
+        for h, until in ((0.1, 9.95), (0.25, 5.05), (0.3, 5.05)):
+            def advance(state, force, span):
+                matrix = [[0, 1, 0], [-1, -0.2, 1], [0, 0, 0]]
+                return [sum(m * s for m, s in zip(row, [*state, force])) for row in exponential(matrix, span)[:2]]
+
+            y, integral, before = [0.0, 0.0], 0.0, 0.0
+            ticks = math.floor(until / h + 1e-9)
+            for k in range(ticks + 1):
+                u = 8 * (1 - y[0]) + integral + 4 * (-y[0] - before) / h
+                before = -y[0]
+                integral += h * 4 * (1 - y[0])
+                y = advance(y, u, h if k < ticks else until - ticks * h)
+            got = values(self.FILE, "--set", f"sampled.h={h}", "--until", until)
+            self.assert_close([got["y"], got["u"]], [y[0], u], 1e-9, f"h = {h}")
+
+    def test_the_continuous_loop_is_linear(self):
+        # z, z', I, filtered, 1
+        tf = 0.001
+        matrix = [[0, 1, 0, 0, 0], [-1 - 8 - 4 / tf, -0.2, 1, -4 / tf, 8], [-4, 0, 0, 0, 4], [-1 / tf, 0, 0, -1 / tf, 0], [0] * 5]
+        # rk4 at h/tf = 1 gives the fast mode 0.375 a step for 0.368, and follows the slow ones.
+        self.assert_close(values(self.FILE, "--until", 2)["z"], exponential(matrix, 2)[0][4], 1e-5)
+        self.assert_close(values(self.FILE, "--until", 2, "--step", 1e-4)["z"], exponential(matrix, 2)[0][4], 1e-8)
+
+    def test_too_slow_a_clock_is_unstable(self):
+        got = values(self.FILE, "--set", "sampled.h=0.3", "--until", 60)
+        self.assertGreater(abs(got["y"] - 1) + abs(got["u"]), 10)
+        got = values(self.FILE, "--set", "sampled.h=0.25", "--until", 60)
+        self.assertLess(abs(got["y"] - 1) + abs(got["u"] - 1), 1e-3)
+
+
+class Metronome(ExampleTest):
+    FILE = "metronome.tact"
+
+    def test_ticks_are_counted(self):
+        for until, slow in ((0.55, 3), (5.99, 3), (6, 3), (5.9, 2.5)):
+            options = () if slow == 3 else ("--set", f"slow_period={slow / 10}")
+            got = values(self.FILE, "--until", until, *options)
+            # in milliseconds, so that meetings are exact
+            end, every = round(until * 1000), round(slow * 100)
+            fast, others = range(0, end + 1, 200), range(0, end + 1, every)
+            self.assertEqual([got["threes"], got["twos"], got["together"]],
+                             [len(fast), len(others), len(set(fast) & set(others))])
+
+    def test_the_light_follows_the_beat(self):
+        light, beat, time = 0.0, 1, 0
+        for tick in sorted({*range(0, 6000, 200), *range(0, 6000, 300)}):
+            light = beat / 8 + (light - beat / 8) * math.exp(-8 * (tick - time) / 1000)
+            time = tick
+            beat *= (-1) ** ((tick % 200 == 0) + (tick % 300 == 0))
+        light = beat / 8 + (light - beat / 8) * math.exp(-8 * 0.19)
+        self.assert_close(values(self.FILE, "--until", 5.99)["light"], light, 1e-9)
+
+
+class BatteryDischarge(ExampleTest):
+    FILE = "battery_discharge.tact"
+
+    def columns(self):
+        rows = [line.split(",") for line in (EXAMPLES / "battery_discharge.csv").read_text().splitlines()[2:]]
+        return list(zip(*([float(cell) for cell in row] for row in rows)))
+
+    def voltage(self, t, current=2.5):
+        charge, rest, resistance = self.columns()
+        q = 1 - current * t / 9000
+        return data_test.cubic(charge, rest, q) - current * data_test.cubic(charge, resistance, q)
+
+    def test_voltage_follows_the_table(self):
+        # The charge is a straight line, exact to rounding; the rest is interpolation.
+        for until, current in ((100, 2.5), (1777, 2.5), (3500, 2.5), (1700, 5)):
+            got = values(self.FILE, "--until", until, "--set", f"current={current}")
+            self.assert_close(got["voltage"], self.voltage(until, current), 1e-10, "voltage")
+
+    def test_work_is_the_area_below_the_voltage(self):
+        # Simpson's rule over 10 s; the voltage is piecewise cubic with pieces of 180 and 360 s, so only the fractions of ten at
+        # the last end count. The solver's 1e-9 of 3e4, over a hundred steps, is 3e-3.
+        area = sum(10 / 6 * (self.voltage(t) + 4 * self.voltage(t + 5) + self.voltage(t + 10)) for t in range(0, 3500, 10))
+        self.assert_close(values(self.FILE)["work"], 2.5 * area, 3e-3, "work")
+
+
+class DelayedOscillator(ExampleTest):
+    FILE = "delayed_oscillator.tact"
+
+    def test_independent_method_of_steps(self):
+        # RK4 with steps of 1/100, the past by Hermite's cubics: wrong by 1e-8 or so. The example's 1e-8 a step adds up to
+        # 1e-5 over its thousand steps at most.
+        h, lag, strength = 0.01, 600, 0.75
+        past = [(0.1, 0.0)] * (lag + 1)  # value and slope at t = -6, ..
+
+        def slope(x, delayed):
+            return x - x ** 3 - strength * delayed
+
+        x = 0.1
+        past[-1] = (x, 0.0)
+        for n in range(10000):
+            (a, da), (b, db) = past[n], past[n + 1]
+            if n == lag:
+                da = slope(0.1, 0.1)  # behind the corner at the start
+            middle = (a + b) / 2 + h * (da - db) / 8
+            if n < lag:
+                middle = 0.1
+            k1 = slope(x, a)
+            k2 = slope(x + h / 2 * k1, middle)
+            k3 = slope(x + h / 2 * k2, middle)
+            k4 = slope(x + h * k3, b)
+            past[-1] = (past[-1][0], k1)
+            x += h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+            past.append((x, slope(x, b)))
+        self.assert_close(values(self.FILE)["T"], x, 1e-5, "T")
+
+    def test_rests_when_the_waves_come_back_too_soon(self):
+        # Around T = 0.5 the motion is 1/4 y - 3/4 y(t - lag), which grows when the lag is above acos(1/3) * sqrt(2).
+        got = values(self.FILE, "--set", "lag=1.5", "--until", 400)
+        self.assert_close(got["T"], 0.5, 1e-4, "T")
+        moving = run(self.FILE, "--set", "lag=2", "--until", 400)["values"]["T"]
+        self.assertGreater(abs(moving - 0.5), 1e-3)
+
+
+class NoisySensor(ExampleTest):
+    FILE = "noisy_sensor.tact"
+
+    def test_errors_of_sensor_and_observer(self):
+        # The sensor's error has deviation 0.3. The observer's has the variance of white noise of density
+        # 0.09 / (2 * 0.42 * 40 Hz) behind (b1 s + b0) / (s^2 + a1 s + a0): (b1^2 a0 + b0^2) / (2 a0 a1) times that. Over 1,000 s
+        # and with a memory of 2.5 s that is known to 7 percent, allowed thrice.
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "run.csv"
+            run(self.FILE, "--until", 1000, "--step", 0.005, "--every", 0.05, "--show", "x,seen,error", "--out", out)
+            rows = [[float(cell) for cell in line.split(",")] for line in out.read_text().splitlines()[1:]]
+        sensor = sum((seen - x) ** 2 for _, x, seen, _ in rows) / len(rows)
+        self.assertLess(abs(sensor / 0.09 - 1), 0.05)
+        late = [error ** 2 for t, _, _, error in rows if t > 30]
+        k = 0.4
+        b1, b0, a1, a0 = 2 * k, k * k, 2 * k, 4 + k * k
+        expected = 0.09 / (2 * 0.42 * 40) * (b1 ** 2 * a0 + b0 ** 2) / (2 * a0 * a1)
+        self.assertLess(abs(sum(late) / len(late) / expected - 1), 0.2)
+
+    def test_another_seed_is_another_run(self):
+        first, again, other = values(self.FILE), values(self.FILE), values(self.FILE, "--set", "seed=2")
+        self.assertEqual(first, again)
+        self.assertNotEqual(first["seen"], other["seen"])
+        self.assertEqual(first["x"], other["x"])
+
+
 class SeedListings(ExampleTest):
     """examples/seed_000, as printed; its README says what happens to each."""
 
@@ -244,18 +548,34 @@ class SeedListings(ExampleTest):
     def test_figure_2_runs(self):
         self.assert_close(values("seed_000/fig2.phydl")["p"], [20 * math.cos(60), 5 * math.cos(60)], 1e-10, "p")
 
+    def test_figure_2_counts_crossings(self):
+        # x = 20 cos t falls through 0 at pi/2 + 2 pi k; each is seen at the next tick.
+        for until in (1.5, 1.6, 7.8, 7.9, 60):
+            got = values(("seed_000/fig2.phydl", "seed_000/fig2.ridl"), "--until", until)
+            ticks = math.floor(until * 10 + 1e-9) / 10
+            self.assertEqual(got["crosses"], math.floor((ticks - math.pi / 2) / (2 * math.pi)) + 1, until)
+            self.assert_close(got["cur"], 20 * math.cos(ticks), 1e-10, "cur")
+
     def test_two_ball_has_a_mass_nobody_defines(self):
         (mistake,) = [d for d in self.mistakes("twoball.phydl") if d["severity"] == "error"]
         self.assertIn("`m2`", mistake["text"])
         self.assertTrue(any("`m`" in hint for hint in mistake["hints"]))
 
-    def test_two_ball_runs_with_that_one_letter_mended(self):
-        text = (EXAMPLES / "seed_000" / "twoball.phydl").read_text()
+    def test_two_ball_reads_what_is_not_there(self):
+        mistakes = [d for d in self.mistakes("twoball.phydl", "twoball.ridl") if d["severity"] == "error"]
+        self.assertTrue(any("`x`" in d["text"] and any("`a`" in hint for hint in d["hints"]) for d in mistakes), mistakes)
+
+    def test_two_ball_runs_with_these_letters_mended(self):
         with tempfile.TemporaryDirectory() as folder:
-            mended = pathlib.Path(folder) / "mended.phydl"
-            mended.write_text(text.replace("m2*", "m*"))
-            got = values(mended, "--until", 10, "--device", f"GUI=file:{EXAMPLES / 'two_ball_hand.csv'}")
-        self.assert_close(got["black_ball"], two_ball.black_ball(10.0)[0], 1e-8, "black_ball")
+            phydl, ridl = pathlib.Path(folder) / "mended.phydl", pathlib.Path(folder) / "mended.ridl"
+            phydl.write_text((EXAMPLES / "seed_000" / "twoball.phydl").read_text().replace("m2*", "m*"))
+            ridl.write_text((EXAMPLES / "seed_000" / "twoball.ridl").read_text().replace("x+1 else x", "a+1 else a"))
+            device = ("--until", 10, "--device", f"GUI=file:{EXAMPLES / 'two_ball_hand.csv'}")
+            alone = values(phydl, *device)
+            got = values((phydl, ridl), *device)
+        for found in (alone, got):
+            self.assert_close(found["black_ball"], two_ball.black_ball(10.0)[0], 1e-8, "black_ball")
+        self.assertEqual([got["cross1"], got["cross2"]], TwoBall().crossings(10))
 
     def test_pendulum_lacks_three_definitions(self):
         mistakes = [d["text"] for d in self.mistakes("pendulum.phydl") if d["severity"] == "error"]
@@ -263,9 +583,10 @@ class SeedListings(ExampleTest):
             self.assertTrue(any(f"`{name}`" in text for text in mistakes), mistakes)
 
     def test_what_is_not_built_is_said(self):
-        for files in (["appendix.phydl"], ["fig2.phydl", "fig2.ridl"], ["twoball.ridl"]):
-            with self.subTest(files):
-                self.assertTrue(any("not built yet" in d["text"] for d in self.mistakes(*files)))
+        self.assertTrue(any("not built yet" in d["text"] for d in self.mistakes("appendix.phydl")))
+
+    def test_ridl_alone_lacks_its_world(self):
+        self.assertTrue(any("`clock`" in d["text"] for d in self.mistakes("twoball.ridl")))
 
 
 class Everything(ExampleTest):

@@ -27,6 +27,8 @@ VALUES = [
     ("skew, diag, identity", "system s = skew((1, 2, 3)) * (4, 5, 6); d = diag(1, 2); i = identity(2);", {"s": [-3, 6, -3], "d": [[1, 0], [0, 2]], "i": [[1, 0], [0, 1]]}),
     ("lengths", "system n = norm((3, 4)); d = direction((3, 4)); z = direction((0, 0)); p = proj((3, 4), (2, 0)); q = distance((1, 1), (4, 5)); i = index((7, 8), 2);",
      {"n": 5, "d": [0.6, 0.8], "z": [0, 0], "p": [3, 0], "q": 5, "i": 8}),
+    ("a scalar is a vector of one", "system a = dot(-3, 2); b = direction(-3); c = direction(0 * t); d = proj(-3, 2); e = dot((1, 2), 0);",
+     {"a": -6, "b": -1, "c": 0, "d": -3, "e": 0}),
     ("sum", "constant n = 4; system a = sum(i in 1..n: i^2);", {"a": 30}),
     ("an unknown behind a matrix", "system ((2, 1), (1, 3)) * p = (3, 5);", {"p": [0.8, 1.4]}),
     # scalars
@@ -61,6 +63,20 @@ SOLVED = [
     ("--set of a constant written as an equation", "boundary x(0) = 0; system x' = k; k = 4;", ["--set", "k=5"], {"x": 5}, 1e-9),
     ("--set of a constant in a setting", "constant T = 2; simulation ending_time = T system y = t;", ["--set", "T=5"], {"y": 5}, 1e-12),
     ("a friction that changes sign", "boundary v(0) = 1; system v' = -sign(v);", ["--step", "0.001", "--until", "0.5"], {"v": 0.5}, 1e-9),
+]
+
+MODULES = [
+    # name, model, options, expected
+    ("a start that is a parameter spreads", "parameter v = 2; boundary p(0) = v, q(0) = v; system p' = (1, 3); q' = 1;", [], {"p": [3, 5], "q": 3}),
+    ("over the parts of a tuple too", "module M = ( ports p; parameter p0 = 2; boundary p(0) = p0; system p' = (1, 3); ) system M((x, y));", [], {"x": 3, "y": 5}),
+    ("a parameter of an instance may be a vector", "module M = ( ports p; parameter p0 = 2; boundary p(0) = p0; system p' = 0 * p; ) system M(x, p0 = (1, 2));", [], {"x": [1, 2]}),
+    ("a period is a parameter", "parameter T = 0.3, from = 0.05; event e every T from from + 0.05; reactive n = init a = 0 in { e => a + 1 } " + STATE, [], {"n": 4}),
+    ("and may be set", "parameter T = 0.3; event e every T from 0.1; reactive n = init a = 0 in { e => a + 1 } " + STATE, ["--set", "T=0.15"], {"n": 7}),
+    ("a period of each instance", "module C = ( ports n; parameter T = 0.3, at = 0.7; event e every T; event f at at; reactive n = init a = 0 in { e => a + 1, f => a + 10 } ) "
+     "parameter slow = 0.4; system C(n); C(m, T = slow / 2); C(k, T = slow, at = 2); " + STATE, [], {"n": 14, "m": 16, "k": 3}),
+    ("an event is a port", "module H = ( ports u, y, e; reactive y = init 0 in { e => u } ) event e every 0.3; system H(t, y, e); " + STATE, [], {"y": 0.9}),
+    ("a behaviour is a port of any form", "module N = ( ports y; event e every 0.3; reactive y = init a = (0, 0) in { e => a + (1, 2) } ) system N((p, q)); s = N(); r = s.y; " + STATE, [],
+     {"p": 4, "q": 8, "r": [4, 8]}),
 ]
 
 FAILURES = [
@@ -106,6 +122,11 @@ class Models(unittest.TestCase):
             with self.subTest(name):
                 until = [] if "--until" in options or "ending_time" in text else ["--until", "1"]
                 self.check(text, until + options, expected, tolerance)
+
+    def test_modules(self):
+        for name, text, options, expected in MODULES:
+            with self.subTest(name):
+                self.check(text, ["--until", "1", *options], expected, EXACT)
 
     def test_failures(self):
         for name, text, code, said in FAILURES:

@@ -24,7 +24,8 @@ typedef enum tactus_status {
   TACTUS_DIVERGED = 2,       /* a Newton block found no solution; see failed_block */
   TACTUS_SINGULAR = 3,       /* a linear block or a Jacobian is singular; see failed_block */
   TACTUS_STEP_TOO_SMALL = 4, /* the adaptive step shrank to rounding; see failed_index for the worst state */
-  TACTUS_ENDLESS_EVENTS = 5, /* events of one instant cause each other without end; see failed_index for one of them */
+  TACTUS_ENDLESS_EVENTS =
+      5, /* events of one instant without end, or time stands still; see failed_index for one of them */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -38,14 +39,15 @@ typedef enum tactus_solver {
 
 struct tactus_instance {
   double time;
-  double start_time; /* fixed steps: time = start_time + steps * h, without drift */
-  int64_t steps;     /* accepted steps since start_time */
-  int64_t rejected;  /* adaptive: rejected steps */
-  double input_time; /* an input reads input + input_rate * (t - input_time) */
-  double next_step;  /* adaptive: the step to try next; 0 asks for a first guess */
-  double last_error; /* adaptive: the scaled error of the last accepted step (PI control) */
-  double dense_from; /* adaptive, or parts: the last step went from here ... */
-  double dense_step; /* ... over this length; 0 before the first */
+  double start_time;   /* fixed steps: time = start_time + steps * h, without drift */
+  int64_t steps;       /* accepted steps since start_time */
+  int64_t rejected;    /* adaptive: rejected steps */
+  double input_time;   /* an input reads input + input_rate * (t - input_time) */
+  double next_step;    /* adaptive: the step to try next; 0 asks for a first guess */
+  double last_error;   /* adaptive: the scaled error of the last accepted step (PI control) */
+  double dense_from;   /* adaptive, or parts: the last step went from here ... */
+  double dense_step;   /* ... over this length; 0 before the first */
+  int64_t short_parts; /* parts in a row that a condition ended as soon as they began */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
   int32_t failed_index; /* index of a state, or -1 */
@@ -63,18 +65,18 @@ typedef struct tactus_layout {
   uint32_t parameters;
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
-  uint32_t warm; /* last solution of every Newton block, its next start */
+  uint32_t warm;     /* last solution of every Newton block, its next start */
   uint32_t discrete; /* reactive behaviours: constant between events */
   /* One an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds. 0.5 more: due now, not yet
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
-  uint32_t history;  /* the rings of the delays, see tactus_delay */
+  uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched; /* scratch: what `watch` computed */
-  uint32_t work;   /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
-  uint32_t size;   /* doubles in all */
+  uint32_t work;    /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t stages;  /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t size;    /* doubles in all */
 } tactus_layout;
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
@@ -140,12 +142,14 @@ typedef struct tactus_event {
 } tactus_event;
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
- * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. */
+ * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
+ * is there; a rate, the derivative of another delay's source, was 0. */
 typedef struct tactus_delay {
   uint32_t source;
   uint32_t duration;
   uint32_t history; /* offset in the history section; 2 + 2 * capacity doubles */
   uint32_t capacity;
+  uint32_t is_rate;
 } tactus_delay;
 
 typedef enum tactus_table_method { TACTUS_HOLD = 0, TACTUS_LINEAR = 1, TACTUS_CUBIC = 2 } tactus_table_method;
@@ -174,7 +178,7 @@ struct tactus_model {
   uint32_t work_count;
   uint32_t discrete_count; /* scalars */
   uint32_t event_count;
-  uint32_t watch_count;   /* scalars that `watch` computes */
+  uint32_t watch_count; /* scalars that `watch` computes */
   uint32_t delay_count;
   uint32_t table_count;
   uint32_t history_count; /* doubles */
@@ -228,7 +232,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 2u
+#define TACTUS_ABI 3u
 
 static inline double* tactus_data(tactus_instance* instance) { return (double*)(void*)(instance + 1); }
 static inline const double* tactus_data_const(const tactus_instance* instance) {

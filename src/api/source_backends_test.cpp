@@ -110,6 +110,37 @@ class RandomText {
   std::vector<std::string> names_;
 };
 
+// Every form of data at once: tables of all methods and of both dimensions, with their derivatives, delays of states, of what is
+// computed and of noise, and a delay's own derivative.
+TEST(SourceBackends, TablesDelaysAndNoiseAgree) {
+  const std::string text = R"(
+simulation step_size = 0.01
+parameter lag = 0.13, k = 2;
+function drag(v) = table("curve.csv", cubic, column = "drag")(v);
+boundary x(0) = 0.3, y(0) = 1, q(0) = (0, 1);
+system
+  x' = -k * delay(x, lag) + 0.1 * noise(4, 3);
+  y' = -drag(y) + table("map.csv", cubic)(x, y) + delay(sin(3 * t) * y, 0.2);
+  q' = table("curve.csv")(x) - q + table("curve.csv", hold, column = 2)(delay(q, 2 * lag));
+  late = delay(x, lag)' + delay(noise(5), lag);
+  slope = diff(drag(x) + table("map.csv")(x, y), x);
+)";
+  compiler::Options options;
+  options.read_file = [](const std::string&, const std::string& path) -> std::optional<source::File> {
+    if (path == "curve.csv")
+      return source::File{path, "v, drag, lift\n-1, -2, 0\n0, 0, 0.5\n0.4, 0.3, 0.6\n2, 5, -1\n"};
+    return source::File{path, "-, -1, 0, 1\n-1, 0, 0.1, 0.3\n0, 0.2, 0.1, 0.5\n1, 0.4, 0.4, -0.2\n"};
+  };
+  std::vector<ir::Program> programs;
+  const std::vector<Plan> plans = backend_testing::plans_of_all_solvers(0.01, 3);
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    programs.push_back(compiled(api::compile_text("data.tact", text, options), text));
+  ASSERT_FALSE(HasFailure());
+  backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
+  EXPECT_EQ(agreement.difference, "");
+  EXPECT_EQ(agreement.ran_to_the_end, programs.size());
+}
+
 TEST(SourceBackends, RandomTextsAgree) {
   std::vector<ir::Program> programs;
   std::vector<Plan> plans;

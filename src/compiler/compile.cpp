@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/tables.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
@@ -84,17 +85,22 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
   tree = expand::expand(std::move(tree), names, overrides, diags);
+  pages.add("expanded", "modules, loops, families and used files written out", [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
-  check::Model model = check::check(tree, names, overrides, diags);
-  pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
+  table::Files data(sources, options.read_file);
+  check::Model model = check::check(tree, names, overrides, data, diags);
+  pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
+  if (!model.tables.empty())
+    pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
   if (diags.has_errors()) return std::nullopt;
 
   flat::Model flat = flatten::flatten(model, names, diags);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
   if (!flat.events.empty())
-    pages.add("events", "what happens at each event, handlers in the order of the data", [&] { return flat.event_code; });
+    pages.add("events", "what happens at each event, handlers in the order of the data",
+              [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   // No vectors and no functions beyond this point.
 

@@ -24,8 +24,8 @@ struct Options {
   source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
 };
 
-// What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, model, flat, events, blocks,
-// ir. `find` gives the text of one.
+// What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,
+// model, tables, flat, events, blocks, ir. `find` gives the text of one.
 struct Explanation {
   struct Stage {
     std::string name;

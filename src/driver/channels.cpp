@@ -25,6 +25,15 @@ std::string without_blanks(std::string_view text) {
   return result;
 }
 
+// A value of an instance, `motor.i`, that no `external` writes; of a device, `hand.position`, it is not one.
+bool is_inside(const tactus_model& model, const tactus_channel& channel) {
+  const std::string_view name = channel.name;
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos || (channel.flags & TACTUS_CHANNEL_WRITTEN)) return false;
+  return std::none_of(model.ports, model.ports + model.port_count,
+                      [&](const tactus_port& port) { return name.substr(0, dot) == port.device; });
+}
+
 }  // namespace
 
 std::string component_name(const tactus_channel& channel, std::uint32_t component) {
@@ -34,13 +43,20 @@ std::string component_name(const tactus_channel& channel, std::uint32_t componen
 }
 
 std::vector<Shown> default_channels(const tactus_model& model) {
+  constexpr std::uint32_t still = TACTUS_CHANNEL_CONSTANT;
+  constexpr std::uint32_t derivative = TACTUS_CHANNEL_DERIVATIVE;
+  struct Pass {
+    std::uint32_t excluded;
+    bool inside;
+  };
   std::vector<Shown> shown;
-  for (std::uint32_t excluded :
-       {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE}, std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+  for (auto [excluded, inside] :
+       {Pass{still | derivative, false}, Pass{still | derivative, true}, Pass{derivative, true}}) {
     if (!shown.empty()) break;
     for (std::uint32_t i = 0; i < model.channel_count; ++i) {
       const tactus_channel& channel = model.channels[i];
-      if (!(channel.flags & excluded)) shown.push_back({channel.name, &channel, std::nullopt});
+      if ((channel.flags & excluded) || (!inside && is_inside(model, channel))) continue;
+      shown.push_back({channel.name, &channel, std::nullopt});
     }
   }
   return shown;
@@ -126,7 +142,8 @@ std::vector<Column> columns_of(std::span<const Shown> shown) {
     const tactus_channel& channel = *item.channel;
     for (std::uint32_t k = 0; k < scalars(channel); ++k) {
       if (item.component && *item.component != k) continue;
-      columns.push_back({component_name(channel, k), channel.unit, channel.at + k});
+      columns.push_back(
+          {component_name(channel, k), channel.unit, channel.at + k, (channel.flags & TACTUS_CHANNEL_DISCRETE) != 0});
     }
   }
   return columns;

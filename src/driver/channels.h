@@ -17,6 +17,7 @@ struct Column {
   std::string label;  // "x", "p[1]", "R[1][2]"
   std::string unit;
   std::uint32_t at = 0;
+  bool is_discrete = false;
 };
 
 // A whole channel or one component of it, as shown.
@@ -29,7 +30,8 @@ struct Shown {
 // "p[2]" for component 1 of a vector, "R[1][2]" of a matrix, the name itself of a scalar.
 std::string component_name(const tactus_channel& channel, std::uint32_t component);
 
-// The channels without CONSTANT and DERIVATIVE; when there are none (nothing moves), all without DERIVATIVE.
+// The channels without CONSTANT and DERIVATIVE and without the insides of instances; when there are none, with these; when
+// there are none (nothing moves), all without DERIVATIVE.
 std::vector<Shown> default_channels(const tactus_model& model);
 
 // "a,p[1],p'" -> what it names; several lists are joined. Empty, with `failure` and `hint` set, when a name is not known.

@@ -46,7 +46,7 @@ constexpr const char* check_footer = R"(Examples:
 constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
-Stages: tokens tree model flat blocks ir c llvm)";
+Stages: tokens tree expanded model flat events blocks ir c llvm; events where there are some)";
 
 constexpr const char* plot_footer = R"(Examples:
   tactus plot run.csv                           writes run.svg

@@ -37,6 +37,22 @@ TEST(Channels, ByDefaultAllThatMoves) {
             (std::vector<std::string>{"p[1]", "p[2]", "R[1][1]", "R[1][2]", "R[2][1]", "R[2][2]"}));
 }
 
+TEST(Channels, ByDefaultNotTheInsidesOfInstances) {
+  tactus_channel channels[] = {{"motor.i", "A", 0, 1, 1, 0},
+                               {"motor.a", "", 1, 1, 1, TACTUS_CHANNEL_WRITTEN},
+                               {"hand.position", "m", 2, 1, 1, 0},
+                               {"x", "", 3, 1, 1, 0}};
+  tactus_port port = {"hand", 0, 1};
+  tactus_model model = {};
+  model.channels = channels;
+  model.channel_count = 4;
+  model.ports = &port;
+  model.port_count = 1;
+  EXPECT_EQ(labels(default_channels(model)), (std::vector<std::string>{"motor.a", "hand.position", "x"}));
+  model.channel_count = 1;
+  EXPECT_EQ(labels(default_channels(model)), (std::vector<std::string>{"motor.i"}));
+}
+
 TEST(Channels, AreFoundWholeOrByComponent) {
   Table table;
   std::string failure, hint;

@@ -213,7 +213,7 @@ int tk_begin_histories(const tactus_model* model, tactus_instance* instance) {
       const double value = tk_source(model, instance, delay);
       histories[delay->history] = 0.0;
       histories[delay->history + 1] = 0.0;
-      tk_append(model, instance, delay, instance->time, value);
+      tk_append(model, instance, delay, instance->time, delay->is_rate ? 0.0 : value);
       tk_append(model, instance, delay, instance->time, value);
     }
   }

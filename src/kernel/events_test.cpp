@@ -140,7 +140,8 @@ TEST(Events, TimesBeforeTheStartAreSkipped) {
   model.fire = [&](std::uint32_t event) { fired.emplace_back(event, model->time); };
   model.begin();
   ASSERT_EQ(model.steps(TACTUS_RK4, 0.1, 30), TACTUS_OK);
-  std::vector<std::pair<std::uint32_t, double>> expected = {{0, 5.0}, {1, 5.5}, {0, 6.25}, {1, 6.5}, {0, 7.0}, {1, 7.5}};
+  std::vector<std::pair<std::uint32_t, double>> expected = {{0, 5.0}, {1, 5.5}, {0, 6.25},
+                                                            {1, 6.5}, {0, 7.0}, {1, 7.5}};
   ASSERT_EQ(fired.size(), expected.size());
   for (std::size_t k = 0; k < fired.size(); k++) {
     EXPECT_EQ(fired[k].first, expected[k].first);
@@ -300,6 +301,27 @@ TEST(Events, EventsThatCauseEachOtherWithoutEndAreReported) {
   model.begin();
   EXPECT_EQ(model.steps(TACTUS_RK4, 0.25, 4), TACTUS_ENDLESS_EVENTS);
   EXPECT_EQ(count, 7);
+}
+
+TEST(Events, ChatteringIsReported) {
+  // A relay without hysteresis: u = -1 above 0, 1 below. It gets to 0 at t = 1 and no further.
+  for (int solver : {TACTUS_RK4, TACTUS_TSIT5}) {
+    Hybrid model;
+    model.start = {1.0};
+    model.discrete_start = {-1.0};
+    model.conditions = 2;
+    model.events = {Hybrid::when(0), Hybrid::when(1)};
+    model.derivative = [&](double, const double*, double* dx) { dx[0] = model.discrete()[0]; };
+    model.watch = [](double, const double* x, double* watched) {
+      watched[0] = x[0] < 0.0;
+      watched[1] = x[0] > 0.0;
+    };
+    model.fire = [&](std::uint32_t event) { model.discrete()[0] = event == 0 ? 1.0 : -1.0; };
+    model.begin();
+    EXPECT_EQ(model.run(solver, 0.03, 2.0), TACTUS_ENDLESS_EVENTS);
+    EXPECT_NEAR(model->time, 1.0, 1e-5);
+    EXPECT_GE(model->failed_index, 0);
+  }
 }
 
 TEST(Events, FiringStartsAnAdaptiveStepAnew) {

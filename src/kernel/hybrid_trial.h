@@ -14,21 +14,20 @@ namespace kernel_test {
 
 class Hybrid {
  public:
-  std::vector<double> start;            // states
-  std::vector<double> discrete_start;   // discrete values
-  std::vector<tactus_event> events;     // `first` of a condition: its place in watched
-  std::vector<double> times;            // of `at` events
-  std::vector<double> durations;        // of delays; delay k watches watched[conditions + k]
+  std::vector<double> start;           // states
+  std::vector<double> discrete_start;  // discrete values
+  std::vector<tactus_event> events;    // `first` of a condition: its place in watched
+  std::vector<double> times;           // of `at` events
+  std::vector<double> durations;       // of delays; delay k watches watched[conditions + k]
   std::uint32_t conditions = 0;
   std::uint32_t capacity = 256;
+  bool are_rates = false;  // all delays
   std::function<void(double t, const double* x, double* dx)> derivative = [](double, const double*, double*) {};
   std::function<void(std::uint32_t event)> fire = [](std::uint32_t) {};
   std::function<void(double t, const double* x, double* watched)> watch = [](double, const double*, double*) {};
   tactus_model model{};
 
-  static tactus_event every(double period, double from = 0) {
-    return {"every", TACTUS_EVERY, 0, 0, 1, period, from};
-  }
+  static tactus_event every(double period, double from = 0) { return {"every", TACTUS_EVERY, 0, 0, 1, period, from}; }
   static tactus_event when(std::uint32_t condition) { return {"when", TACTUS_WHEN, condition, 1, 1, 0, 0}; }
   static tactus_event at(std::uint32_t first, std::uint32_t count) { return {"at", TACTUS_AT, first, count, 1, 0, 0}; }
 
@@ -45,7 +44,7 @@ class Hybrid {
     model.event_times = times.data();
     delays_.clear();
     for (std::uint32_t k = 0; k < model.delay_count; k++)
-      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity});
+      delays_.push_back({conditions + k, k, k * (2 + 2 * capacity), capacity, are_rates ? 1u : 0u});
     model.delays = delays_.data();
     model.history_count = model.delay_count * (2 + 2 * capacity);
     model.fixed_steps = [](const tactus_model* m, tactus_instance* i, int solver, double h, std::int64_t count) {
@@ -86,9 +85,7 @@ class Hybrid {
     return tk_begin_events(&model, instance());
   }
 
-  int steps(int solver, double h, std::int64_t count) {
-    return tk_event_steps(&model, instance(), solver, h, count);
-  }
+  int steps(int solver, double h, std::int64_t count) { return tk_event_steps(&model, instance(), solver, h, count); }
   int part(int solver, double h, double t_end, double tolerance = 1e-6) {
     return tk_part(&model, instance(), solver, h, tolerance, t_end);
   }
@@ -113,7 +110,8 @@ class Hybrid {
     return values;
   }
   std::vector<double> snapshot() {
-    return {block_.begin(), block_.begin() + static_cast<std::ptrdiff_t>(sizeof(tactus_instance) / 8 + model.layout.snapshot)};
+    return {block_.begin(),
+            block_.begin() + static_cast<std::ptrdiff_t>(sizeof(tactus_instance) / 8 + model.layout.snapshot)};
   }
   void restore(const std::vector<double>& saved) {
     std::memcpy(block_.data(), saved.data(), 8 * saved.size());

@@ -46,7 +46,7 @@ enum class Builtin {
   box,  // only behind `in`
   delay,
   noise,
-  table,  // of the language, not built yet
+  table,
 };
 
 struct BuiltinRow {
@@ -95,8 +95,8 @@ inline constexpr std::array builtins = {
     BuiltinRow{"smooth", Builtin::smooth, 1, 1, "smooth(e)"},
     BuiltinRow{"box", Builtin::box, 2, 2, "box(corner, size)"},
     BuiltinRow{"delay", Builtin::delay, 2, 2, "delay(e, d)"},
-    BuiltinRow{"noise", Builtin::noise, 1, 1, "noise(seed)"},
-    BuiltinRow{"table", Builtin::table, 1, 1, "table(\"file.csv\")(x)"},
+    BuiltinRow{"noise", Builtin::noise, 1, 2, "noise(seed) or noise(seed, bandwidth)"},
+    BuiltinRow{"table", Builtin::table, 0, 64, "table(\"file.csv\")(x)"},
 };
 
 inline const BuiltinRow* find_builtin(std::string_view name) {

@@ -16,7 +16,7 @@
 namespace check {
 
 Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base::NameId, double> overrides,
-            diag::Sink& diags) {
+            table::Files& files, diag::Sink& diags) {
   Model model;
   model.tree = &tree;
   model.overrides = std::move(overrides);
@@ -26,7 +26,7 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   find_roles(model, names, diags);
   read_settings(model, names, diags);
   read_events(model, names, diags);
-  infer_shapes(model, names, diags);
+  infer_shapes(model, names, files, diags);
   if (!diags.has_errors()) infer_dimensions(model, names, diags);
   return model;
 }

@@ -9,13 +9,14 @@
 #pragma once
 
 #include "compiler/check/model.h"
+#include "compiler/table/files.h"
 #include "diag/sink.h"
 
 namespace check {
 
 // Always returns a model; it is fit for use only if nothing was reported as an error. `tree` must outlive it.
-// `overrides` are values from outside (`--set`) for constants and parameters.
+// `overrides` are values from outside (`--set`) for constants and parameters; `files` are what tables read.
 [[nodiscard]] Model check(const parse::Tree& tree, base::Names& names,
-                          std::unordered_map<base::NameId, double> overrides, diag::Sink& diags);
+                          std::unordered_map<base::NameId, double> overrides, table::Files& files, diag::Sink& diags);
 
 }  // namespace check

@@ -42,6 +42,9 @@ inline constexpr diag::Kind<Text> no_timing{"C028", "nothing says when `{}` happ
 inline constexpr diag::Kind<Text> not_in_handler{"C029", "{} cannot stand in a handler"};
 inline constexpr diag::Kind<Text> no_behaviour_given{"C030", "`{}` stays 0: the reactive behaviours are not given",
                                                      diag::Severity::warning};
+inline constexpr diag::Kind<> table_without_file{"C036", "`table` needs a file's name in quotes"};
+inline constexpr diag::Kind<Text> unknown_table_option{"C037", "`table` knows no `{}`"};
+inline constexpr diag::Kind<> column_of_map{"C038", "a table of two arguments has no column to choose"};
 
 inline constexpr diag::Kind<Text> equality_in_guard{"C034", "{} are equal at no instant that a run could find"};
 inline constexpr diag::Kind<Text> constant_primed{"C035", "`{}` is a derivative, and that of a constant is 0",

@@ -83,7 +83,7 @@ class DimensionSolver {
   std::vector<Constraint> constraints_;
   std::vector<std::uint32_t> first_use_, uses_;  // constraints of each unknown, with their factors
   std::vector<parse::Rational> use_factors_;
-  std::array<std::vector<std::uint32_t>, 2> queues_;  // the weak ones in the second
+  std::array<std::vector<std::uint32_t>, 2> queues_;         // the weak ones in the second
   std::vector<std::uint32_t> reasons_;                       // by unknown
   std::vector<std::optional<parse::Dimension>> determined_;  // by unknown
   std::vector<std::uint32_t> pivot_of_;                      // by unknown: index into pivots_

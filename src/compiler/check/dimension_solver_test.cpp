@@ -38,7 +38,8 @@ System random_system(std::mt19937& random, std::uint32_t unknowns, int constrain
     Form sides[2] = {Form{Form::rigid}, Form{Form::rigid}};
     for (int k = dice(0, 3); k >= 0; --k) {
       const auto unknown = static_cast<std::uint32_t>(dice(0, static_cast<int>(unknowns) - 1));
-      const Rational factor = Rational{static_cast<std::int16_t>(dice(1, 3)), 1} / Rational{static_cast<std::int16_t>(dice(1, 2)), 1};
+      const Rational factor =
+          Rational{static_cast<std::int16_t>(dice(1, 3)), 1} / Rational{static_cast<std::int16_t>(dice(1, 2)), 1};
       Form& side = sides[dice(0, 1)];
       side = multiply(side, Form::of_unknown(unknown), dice(0, 1) ? factor : -factor);
     }

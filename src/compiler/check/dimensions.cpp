@@ -9,6 +9,7 @@
 
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/events.h"
 #include "compiler/check/dimension_solver.h"
 #include "compiler/check/numbers.h"
 #include "compiler/parse/parse.h"
@@ -45,8 +46,8 @@ struct Frame {
 // Where a constraint comes from.
 struct Origin {
   enum Kind { equation, definition, range, start, sum, comparison, branches, arguments, parts, inside, pure } kind;
-  NodeId left = {};            // of which the dimensions are compared; for `definition`, `inside`, `pure` the expression
-  NodeId right = {};           // not valid for these
+  NodeId left = {};   // of which the dimensions are compared; for `definition`, `inside`, `pure` the expression
+  NodeId right = {};  // not valid for these
   std::string_view what = {};  // definition: the name; arguments, parts, inside, pure: of what
   std::uint32_t component = 0;
   NodeId call = {};  // the function's call whose body this stands in; not valid outside
@@ -107,9 +108,32 @@ class Dimensions {
     for (const parse::External& external : tree_.externals) {
       if (external.period.valid()) need_time(external.period, "the period of an external");
       for (const parse::ObservedEvent& event : external.events) {
-        if (event.rate.valid()) need_time(event.rate, "the period of an event");
+        if (event.rate.valid() && !is_frequency(tree_, event.rate)) need_time(event.rate, "the period of an event");
+        if (event.time.valid()) need_time(event.time, "the time of an event");
       }
     }
+    for (const parse::Event& event : tree_.events) collect_event(event);
+    for (const parse::Behaviour& behaviour : tree_.behaviours) collect_behaviour(behaviour);
+  }
+
+  void collect_event(const parse::Event& event) {
+    if (event.period.valid()) need_time(event.period, "the period of an event");
+    if (event.from.valid()) need_time(event.from, "the first tick of an event");
+    for (NodeId time : event.times) need_time(time, "the time of an event");
+    if (event.condition.valid()) evaluate(event.condition, {}, 0);
+  }
+
+  // A behaviour has one dimension: of its first value and of what every handler gives it.
+  void collect_behaviour(const parse::Behaviour& behaviour) {
+    const SymbolId symbol = *model_.find(behaviour.name);
+    if (behaviour.value.valid()) return define(symbol, behaviour.value);
+    define(symbol, behaviour.start);
+    Value own{model_.symbols[symbol].shape, {}, false};
+    for (std::uint32_t i = 0; i < own.shape.size(); ++i) own.items.push_back(unknown_of(symbol, i));
+    const Binding<Value> bound{nullptr, behaviour.own, own};
+    Frame frame;
+    if (behaviour.own.valid()) frame.values = &bound;
+    for (const parse::Handler& handler : behaviour.handlers) define(symbol, handler.value, frame);
   }
 
   void collect_declaration(SymbolId id) {
@@ -127,8 +151,8 @@ class Dimensions {
   }
 
   // The symbol has the dimensions of its value; of bare numbers it has whatever its uses ask for.
-  void define(SymbolId id, NodeId node) {
-    const Value value = evaluate(node, {}, 0);
+  void define(SymbolId id, NodeId node, const Frame& frame = {}) {
+    const Value value = evaluate(node, frame, 0);
     for (std::uint32_t i = 0; i < model_.symbols[id].shape.size(); ++i) {
       if (!value.item(i).is_rigid()) continue;
       const std::string& name = names_.text(model_.symbols[id].name);
@@ -293,7 +317,8 @@ class Dimensions {
       case NodeKind::member:
         return name(id, frame);
       case NodeKind::prime:
-        return in_time(child(0), Rational{static_cast<std::int16_t>(-static_cast<int>(std::min(node.count, 10000u))), 1});
+        return in_time(child(0),
+                       Rational{static_cast<std::int16_t>(-static_cast<int>(std::min(node.count, 10000u))), 1});
       case NodeKind::negate:
         return child(0);
       case NodeKind::tuple:
@@ -421,8 +446,7 @@ class Dimensions {
     Value result{longer.shape, {}, false};
     result.items.reserve(longer.items.size());
     work_ += static_cast<long long>(longer.items.size());
-    for (std::size_t i = 0; i < longer.items.size(); ++i)
-      result.items.push_back(times(a.item(i), b.item(i), factor));
+    for (std::size_t i = 0; i < longer.items.size(); ++i) result.items.push_back(times(a.item(i), b.item(i), factor));
     return result;
   }
 
@@ -497,9 +521,7 @@ class Dimensions {
   }
 
   // The result of a function that gives a pure number.
-  static Form pure_like(const Form& argument) {
-    return argument.is_rigid() ? Form::of(Dimension{}) : Form::of_bare();
-  }
+  static Form pure_like(const Form& argument) { return argument.is_rigid() ? Form::of(Dimension{}) : Form::of_bare(); }
 
   void need_pure(const Value& value, NodeId node, std::string_view what) {
     for (std::uint32_t i = 0; i < value.items.size(); ++i) {
@@ -727,9 +749,8 @@ class Dimensions {
         return i ? row(argument(0), *i - 1) : given_up();
       }
       case Builtin::integration:
-        return each(argument(0), [](const Form& form) {
-          return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{};
-        });
+        return each(argument(0),
+                    [](const Form& form) { return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{}; });
       case Builtin::diff: {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });
@@ -767,7 +788,8 @@ class Dimensions {
   Value determinant_or_inverse(const Value& a, NodeId id, bool determinant) {
     const std::uint32_t n = a.shape.rows;
     if (!a.shape.is_matrix() || a.shape.columns != n) return given_up();
-    const bool any_rigid = std::any_of(a.items.begin(), a.items.end(), [](const Form& form) { return form.is_rigid(); });
+    const bool any_rigid =
+        std::any_of(a.items.begin(), a.items.end(), [](const Form& form) { return form.is_rigid(); });
     if (!any_rigid) {
       if (determinant) return scalar(Form::of_bare());
       return {a.shape, std::vector<Form>(a.items.size(), Form::of_bare()), false};
@@ -788,8 +810,7 @@ class Dimensions {
     if (determinant) return scalar(all);
     Value result{a.shape, {}, false};
     for (std::uint32_t i = 0; i < n; ++i) {
-      for (std::uint32_t j = 0; j < n; ++j)
-        result.items.push_back(raised(times(rows[j], columns[i], {1, 1}), {-1, 1}));
+      for (std::uint32_t j = 0; j < n; ++j) result.items.push_back(raised(times(rows[j], columns[i], {1, 1}), {-1, 1}));
     }
     return result;
   }
@@ -815,8 +836,7 @@ class Dimensions {
   // What gives this component (from 1) of a vector, as far as it is written apart.
   NodeId part(NodeId id, std::uint32_t component) const {
     const bool is_flat_tuple = component > 0 && id.valid() && tree_[id].kind == NodeKind::tuple &&
-                               component <= tree_[id].child_count &&
-                               tree_[tree_.child(id, 0)].kind != NodeKind::tuple;
+                               component <= tree_[id].child_count && tree_[tree_.child(id, 0)].kind != NodeKind::tuple;
     return is_flat_tuple ? tree_.child(id, component - 1) : id;
   }
 
@@ -881,25 +901,28 @@ class Dimensions {
     if (origin.component > 0) where += fmt::format(", component {}", origin.component);
     auto reported = [&] {
       if (origin.kind == Origin::pure) {
-        const std::string what = origin.what.find(' ') == origin.what.npos ? fmt::format("the argument of `{}`", origin.what)
-                                                                          : std::string(origin.what);
+        const std::string what = origin.what.find(' ') == origin.what.npos
+                                     ? fmt::format("the argument of `{}`", origin.what)
+                                     : std::string(origin.what);
         return diags_.report(span, not_pure, what, quote(origin.left), describe(solver_.quotient(c)));
       }
       const bool unnamed = origin.kind == Origin::inside || origin.kind == Origin::parts;
       if (!left || !right) {
         const std::string quotient = describe(solver_.quotient(c));
-        return diags_.report(span, dimensions_differ, where,
-                             unnamed || !origin.right.valid()
-                                 ? fmt::format("one divided by another is {}", quotient)
-                                 : fmt::format("{} divided by {} is {}", quote(origin.left), quote(origin.right), quotient));
+        return diags_.report(
+            span, dimensions_differ, where,
+            unnamed || !origin.right.valid()
+                ? fmt::format("one divided by another is {}", quotient)
+                : fmt::format("{} divided by {} is {}", quote(origin.left), quote(origin.right), quotient));
       }
       if (unnamed) {
         return diags_.report(span, dimensions_differ, where,
                              fmt::format("one is {}, another {}", describe(*left), describe(*right)));
       }
       if (origin.kind == Origin::definition) {
-        return diags_.report(span, dimensions_differ, where,
-                             fmt::format("the name is {}, {} {}", describe(*left), quote(origin.left), describe(*right)));
+        return diags_.report(
+            span, dimensions_differ, where,
+            fmt::format("the name is {}, {} {}", describe(*left), quote(origin.left), describe(*right)));
       }
       // In the order in which they are written.
       const bool in_order = tree_[origin.left].span.begin <= tree_[origin.right].span.begin;
@@ -995,7 +1018,8 @@ class Dimensions {
     const std::uint32_t i = unknown - first_unknown_[id.value];
     if (symbol.shape.is_scalar()) return names_.text(symbol.name);
     if (symbol.shape.is_vector()) return fmt::format("{}[{}]", names_.text(symbol.name), i + 1);
-    return fmt::format("{}[{}, {}]", names_.text(symbol.name), i / symbol.shape.columns + 1, i % symbol.shape.columns + 1);
+    return fmt::format("{}[{}, {}]", names_.text(symbol.name), i / symbol.shape.columns + 1,
+                       i % symbol.shape.columns + 1);
   }
 
   // What is often meant: a number without a unit has lost it, or a factor was left out because it is one.

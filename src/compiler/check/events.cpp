@@ -9,6 +9,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/numbers.h"
+#include "compiler/check/tables.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -93,8 +94,7 @@ class EventReader {
     Event event{item.name, item.span, parse::EventKind::every};
     if (item.rate.valid()) {
       event.period = period(item.rate);
-      const std::string& unit = tree_.texts[tree_[item.rate].text];
-      if (unit.ends_with("Hz") || unit.starts_with("1/")) event.period = 1 / event.period;
+      if (is_frequency(tree_, item.rate)) event.period = 1 / event.period;
     } else if (item.time.valid()) {
       event.kind = parse::EventKind::at;
       event.times.push_back(number(item.time, "the time of an event", item.span));
@@ -170,6 +170,7 @@ class EventReader {
       case NodeKind::member:
         return;
       case NodeKind::call: {
+        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
         const parse::Node& callee = tree_[tree_.child(id, 0)];
         const bool is_name = callee.kind == NodeKind::name;
         const BuiltinRow* builtin = is_name ? find_builtin(names_.text(callee.name)) : nullptr;
@@ -229,6 +230,13 @@ class EventReader {
 };
 
 }  // namespace
+
+bool is_frequency(const parse::Tree& tree, NodeId id) {
+  parse::Dimension frequency;
+  frequency.exponents[parse::Dimension::second] = {-1, 1};
+  return tree[id].kind == NodeKind::number && tree[id].unit != 0 &&
+         tree.units[tree[id].unit].measure.dimension == frequency;
+}
 
 void read_events(Model& model, base::Names& names, diag::Sink& diags) { EventReader(model, names, diags).run(); }
 

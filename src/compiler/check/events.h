@@ -10,4 +10,7 @@ namespace check {
 // After find_roles: the names of equations are known. A handler declares no names; it reads what there is.
 void read_events(Model& model, base::Names& names, diag::Sink& diags);
 
+// Whether a literal is in 1/s: then a `rate` is a rate, not the seed's period.
+bool is_frequency(const parse::Tree& tree, parse::NodeId id);
+
 }  // namespace check

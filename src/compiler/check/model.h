@@ -7,10 +7,12 @@
 #include <unordered_map>
 #include <vector>
 
+#include "abi/model.h"
 #include "base/ids.h"
 #include "base/names.h"
 #include "compiler/expr/shape.h"
 #include "compiler/parse/tree.h"
+#include "compiler/table/samples.h"
 
 namespace check {
 
@@ -53,6 +55,15 @@ struct Event {
   parse::NodeId condition = {};
 };
 
+// Sampled data that the program reads.
+struct Table {
+  const table::Sheet* sheet = nullptr;
+  tactus_table_method method = TACTUS_LINEAR;
+  bool is_map = false;  // of two arguments
+  decltype(table::Column::which) column;
+  table::Samples samples;
+};
+
 struct Settings {
   double starting_time = 0;
   std::optional<double> ending_time, step_size, tolerance, record_period;
@@ -68,6 +79,8 @@ struct Model {
   std::vector<Event> events;
   // Passive behaviours, `y = cur + 1`: variables of the model; handlers see them with the new values. Index into the tree's behaviours.
   std::unordered_map<base::NameId, std::uint32_t> passive;
+  std::vector<Table> tables;
+  std::unordered_map<parse::NodeId, std::uint32_t> table_calls;  // table("..")(..), to `tables`
   Settings settings;
   std::unordered_map<base::NameId, double> overrides;  // given from outside, instead of what the text says
 

@@ -5,6 +5,7 @@
 #include "base/nearest.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/scope.h"
+#include "compiler/check/tables.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -179,6 +180,8 @@ class Roles {
         device_value(id);
         return;
       case NodeKind::call: {
+        // `table("x.csv", cubic)`, also where its argument is forgotten: words, no names.
+        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
         for (std::uint32_t i = 1; i < node.child_count; ++i) find_variables(tree_.child(id, i), scope, depth);
         // Names in a function's body, once each function.
         const parse::Node& callee = tree_[tree_.child(id, 0)];

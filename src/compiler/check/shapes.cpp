@@ -11,6 +11,7 @@
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/foreign_functions.h"
 #include "compiler/check/numbers.h"
+#include "compiler/check/tables.h"
 #include "compiler/check/target.h"
 #include "compiler/parse/parse.h"
 
@@ -23,12 +24,13 @@ using parse::NodeKind;
 
 class Shapes {
  public:
-  Shapes(Model& model, base::Names& names, diag::Sink& diags)
+  Shapes(Model& model, base::Names& names, table::Files& files, diag::Sink& diags)
       : model_(model),
         tree_(*model.tree),
         names_(names),
         diags_(diags),
         numbers_(model, names),
+        tables_(model, names, files, diags),
         time_(names.intern("t")),
         pi_(names.intern("pi")) {}
 
@@ -39,14 +41,19 @@ class Shapes {
 
  private:
   void infer() {
-    for (bool likely : {false, true}) {
-      do {
-        changed_ = false;
-        pass(likely);
-      } while (changed_);
-    }
+    pass_until_settled(false);
+    pass_until_settled(true);
+    parameters_are_scalars_ = true;
+    pass_until_settled(true);
     settle_by_indices();
     for (Symbol& symbol : model_.symbols) symbol.open = false;
+  }
+
+  void pass_until_settled(bool likely) {
+    do {
+      changed_ = false;
+      pass(likely);
+    } while (changed_);
   }
 
   // A name of which only components are used is as long as its largest index; then the likely rules once more.
@@ -63,10 +70,7 @@ class Shapes {
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
-    while (changed_) {
-      changed_ = false;
-      pass(true);
-    }
+    if (changed_) pass_until_settled(true);
   }
 
   void pass(bool likely) {
@@ -86,10 +90,20 @@ class Shapes {
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     // Behind the equations: where a start contradicts them, the start is the one to mend.
-    for (const parse::Condition& condition : tree_.conditions) relate(condition.variable, condition.value, likely);
+    for (const parse::Condition& condition : tree_.conditions) {
+      if (parameters_are_scalars_ || !is_parameter(condition.value))
+        relate(condition.variable, condition.value, likely);
+    }
     if (!changed_) return;
     for (const parse::Equation& equation : std::views::reverse(tree_.equations))
       relate(equation.left, equation.right, likely);
+  }
+
+  // As a start, a parameter spreads over the components of a vector; only where nothing else is known it says "scalar".
+  bool is_parameter(NodeId id) const {
+    if (tree_[id].kind != NodeKind::name) return false;
+    auto found = model_.find(tree_[id].name);
+    return found && model_.symbols[*found].role == Role::parameter;
   }
 
   // `: 3`, `: (3, 3)`
@@ -579,14 +593,9 @@ class Shapes {
     const parse::Node& node = tree_[id];
     const parse::Node& callee = tree_[tree_.child(id, 0)];
     if (callee.kind != NodeKind::name) {
+      if (is_table_call(model_, names_, id)) return shape_of_table(id, scope, depth);
       if (reporting_) {
-        bool is_table = callee.kind == NodeKind::call &&
-                        tree_[tree_.child(tree_.child(id, 0), 0)].kind == NodeKind::name &&
-                        names_.text(tree_[tree_.child(tree_.child(id, 0), 0)].name) == "table";
-        if (is_table)
-          diags_.report(callee.span, not_built, "table");
-        else
-          report_no_function(id);
+        report_no_function(id);
       }
       return {};
     }
@@ -649,6 +658,27 @@ class Shapes {
     }
   }
 
+  Known shape_of_table(NodeId id, const Scope* scope, int depth) {
+    const parse::Node& node = tree_[id];
+    if (node.child_count != 2 && node.child_count != 3) {
+      if (reporting_)
+        diags_.report(node.span, argument_count, "table", arguments_text(node.child_count - 1))
+            .hint("write `table(\"file.csv\")(x)`, or `table(\"map.csv\")(x, y)` for a map");
+      return {};
+    }
+    Known result = shape_of(tree_.child(id, 1), scope, depth + 1);
+    if (node.child_count == 3) {
+      result = component_wise(result, shape_of(tree_.child(id, 2), scope, depth + 1), node.span,
+                              "the arguments of a table differ");
+    }
+    auto found = tables_.find(id);
+    if (!found) return {};
+    const std::size_t columns = model_.tables[*found].samples.values.size();
+    if (columns == 1) return result.state == Known::any ? Known::of(Shape::scalar()) : result;
+    need_scalar(result, tree_[tree_.child(id, 1)].span, "`table`");
+    return Known::of(Shape::vector(static_cast<std::uint32_t>(columns)));
+  }
+
   static std::string arguments_text(std::size_t count) {
     return fmt::format("{} argument{}", count, count == 1 ? "" : "s");
   }
@@ -697,6 +727,11 @@ class Shapes {
       Known known = argument(i);
       return need(known, span(i), builtin.name, "a vector", known.shape.is_vector());
     };
+    // A scalar is a vector of one component.
+    auto vector_or_scalar = [&](std::uint32_t i) {
+      Known known = argument(i);
+      return need(known, span(i), builtin.name, "a vector", !known.shape.is_matrix());
+    };
     auto same = [&](Known a, Known b) {
       if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape) && reporting_) {
         diags_.report(node.span, shapes_differ, fmt::format("`{}` needs two of a kind", builtin.name),
@@ -738,7 +773,7 @@ class Shapes {
         argument(0);
         return scalar;
       case Builtin::dot:
-        same(vector_argument(0), vector_argument(1));
+        same(vector_or_scalar(0), vector_or_scalar(1));
         return scalar;
       case Builtin::distance:
         same(argument(0), argument(1));
@@ -757,11 +792,12 @@ class Shapes {
         return {};
       }
       case Builtin::direction:
-        return vector_argument(0);
+        return vector_or_scalar(0);
       case Builtin::proj: {
-        Known a = vector_argument(0);
-        same(a, vector_argument(1));
-        return a;
+        Known a = vector_or_scalar(0);
+        Known b = vector_or_scalar(1);
+        same(a, b);
+        return a.is_fixed() ? a : b;
       }
       case Builtin::rotate: {
         Known a = argument(0);
@@ -839,10 +875,18 @@ class Shapes {
         if (reporting_)
           diags_.report(node.span, not_a_value, "a box").hint("use it behind `in`: `p in box(corner, size)`");
         return {};
-      case Builtin::delay:
+      case Builtin::delay: {
+        Known a = argument(0);
+        need_scalar(argument(1), span(1), "`delay`");
+        return a.state == Known::any ? scalar : a;
+      }
       case Builtin::noise:
+        for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "`noise`");
+        return scalar;
       case Builtin::table:
-        if (reporting_) diags_.report(node.span, not_built, builtin.name);
+        if (reporting_)
+          diags_.report(node.span, not_a_value, "a table without its argument")
+              .hint("write the argument behind it: `table(\"file.csv\")(x)`");
         return {};
     }
     return {};
@@ -901,7 +945,8 @@ class Shapes {
     };
     if (behaviour.value.valid()) return fits(behaviour.value, nullptr);
     fits(behaviour.start, nullptr);
-    for (const parse::Handler& handler : behaviour.handlers) fits(handler.value, behaviour.own.valid() ? &own : nullptr);
+    for (const parse::Handler& handler : behaviour.handlers)
+      fits(handler.value, behaviour.own.valid() ? &own : nullptr);
   }
 
   void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
@@ -959,7 +1004,8 @@ class Shapes {
       diags_.report(tree_[condition.time].span, condition_time, fmt::format("{}", model_.settings.starting_time))
           .hint("boundary values at other times are part of the language but not built yet");
     }
-    report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
+    if (!is_parameter(condition.value))
+      report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
   }
 
   Model& model_;
@@ -967,6 +1013,7 @@ class Shapes {
   base::Names& names_;
   diag::Sink& diags_;
   Numbers numbers_;
+  TableReader tables_;
   base::NameId time_;
   base::NameId pi_;
   std::vector<SymbolId> active_;  // functions being expanded
@@ -974,11 +1021,14 @@ class Shapes {
   bool time_argument_reported_ = false;
   long long work_ = 0;
   bool changed_ = false;
+  bool parameters_are_scalars_ = false;
   bool reporting_ = false;
 };
 
 }  // namespace
 
-void infer_shapes(Model& model, base::Names& names, diag::Sink& diags) { Shapes(model, names, diags).run(); }
+void infer_shapes(Model& model, base::Names& names, table::Files& files, diag::Sink& diags) {
+  Shapes(model, names, files, diags).run();
+}
 
 }  // namespace check

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "compiler/check/model.h"
+#include "compiler/table/files.h"
 #include "diag/sink.h"
 
 namespace check {
 
-// Settles the shapes of a model whose roles and settings are known.
-void infer_shapes(Model& model, base::Names& names, diag::Sink& diags);
+// Settles the shapes of a model whose roles and settings are known. Reads the tables, whose columns are part of it.
+void infer_shapes(Model& model, base::Names& names, table::Files& files, diag::Sink& diags);
 
 }  // namespace check

@@ -480,7 +480,7 @@ class ModelPrinter {
     const std::string event_times = doubles("event_times", ir::event_table(program_).times);
     const std::vector<tactus_delay> delay_table = ir::delay_table(program_);
     const std::string delays = array<tactus_delay>("tactus_delay", "delays", delay_table, [](const tactus_delay& d) {
-      return fmt::format("{{{}, {}, {}, {}}}", d.source, d.duration, d.history, d.capacity);
+      return fmt::format("{{{}, {}, {}, {}, {}}}", d.source, d.duration, d.history, d.capacity, d.is_rate);
     });
     const std::string name = text_expression(program_.name);
 

@@ -193,7 +193,8 @@ static const double p_table_0_x[] = {
 )"),
             std::string::npos)
       << text;
-  EXPECT_NE(text.find("static const tactus_delay p_delays[] = {\n    {0, 0, 0, 16},\n};\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("static const tactus_delay p_delays[] = {\n    {0, 0, 0, 16, 0},\n};\n"), std::string::npos)
+      << text;
 }
 
 // A table that is printed is read back by a C compiler: 10^5 rows, no line beyond 120 columns.

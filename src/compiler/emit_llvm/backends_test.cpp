@@ -14,7 +14,7 @@ namespace {
 class Backends : public testing::TestWithParam<std::size_t> {
  protected:
   const ir::Program program = all_samples()[GetParam()];
-  const std::vector<Plan> plans = plans_of_all_solvers(program.step_size, program.ending_time);
+  const std::vector<Plan> plans = plans_of_all_solvers(program.step_size, program.ending_time, Parts::too);
 };
 
 std::string sample_name(const testing::TestParamInfo<std::size_t>& info) {
@@ -66,7 +66,7 @@ TEST_P(CCompilers, HaveTheBitsOfTheQuickTier) {
   const CLibrary library(programs, GetParam());
   for (std::size_t k = 0; k < programs.size(); ++k) {
     emit_llvm::CompiledModel model(programs[k], {.optimise = false});
-    for (const Plan& plan : plans_of_all_solvers(programs[k].step_size, programs[k].ending_time)) {
+    for (const Plan& plan : plans_of_all_solvers(programs[k].step_size, programs[k].ending_time, Parts::too)) {
       EXPECT_EQ(first_difference(run_table(model.quick(), plan), run_table(library.model(k), plan)), "")
           << programs[k].name << ", solver " << plan.solver;
     }

@@ -67,8 +67,9 @@ constexpr NamedFunction<double(double, double)> binary_functions[] = {{"tk_atan2
 constexpr const char* sincos_name = "tk_sincos";
 
 // Parts of the kernel that are run seldom, or that gain nothing from knowing the model: never compiled again.
-constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage", "tk_first_step",
-                                             "tk_worst_state"};
+constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage",
+                                             "tk_first_step",  "tk_worst_state",   "tk_delayed",
+                                             "tk_table",       "tk_table_2",       "tk_noise"};
 
 // The process's own functions that compiled code may call.
 orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
@@ -91,6 +92,10 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   add("tk_first_stage", &tk_first_stage);
   add("tk_first_step", &tk_first_step);
   add("tk_worst_state", &tk_worst_state);
+  add("tk_delayed", &tk_delayed);
+  add("tk_table", &tk_table);
+  add("tk_table_2", &tk_table_2);
+  add("tk_noise", &tk_noise);
   add("floor", &native_floor);
   add("ceil", &native_ceil);
   add("memcpy", &std::memcpy);

@@ -105,6 +105,7 @@ void expect_table(const tactus_model& m, const ir::Program& p) {
     EXPECT_EQ(m.delays[k].source, p.delays[k].source);
     EXPECT_EQ(m.delays[k].duration, p.delays[k].duration);
     EXPECT_EQ(m.delays[k].capacity, p.delays[k].capacity);
+    EXPECT_EQ(m.delays[k].is_rate, p.delays[k].is_rate ? 1u : 0u);
     EXPECT_EQ(m.delays[k].history, ring);
     ring += 2 + 2 * p.delays[k].capacity;
   }
@@ -146,11 +147,62 @@ TEST(Jit, BothTablesHaveTheLayoutOfTheAbi) {
 }
 
 TEST(Jit, TablesOfEventsHaveTheLayoutOfTheAbi) {
-  const ir::Program program = backend_testing::reactive();
-  CompiledModel model(program);
+  for (const ir::Program& program : {backend_testing::reactive(), backend_testing::sampled()}) {
+    CompiledModel model(program);
+    model.wait_optimised();
+    expect_table(*model.quick(), program);
+    expect_table(*model.optimised(), program);
+  }
+}
+
+double channel_value(const tactus_model& model, tactus_instance* instance, const std::string& name) {
+  for (std::uint32_t k = 0; k < model.channel_count; ++k) {
+    if (model.channels[k].name == name) return tactus_data(instance)[model.layout.outputs + model.channels[k].at];
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+TEST(Jit, TablesAreDifferentiatedByTheArgumentThatIsMeant) {
+  CompiledModel model(backend_testing::sampled());
   model.wait_optimised();
-  expect_table(*model.quick(), program);
-  expect_table(*model.optimised(), program);
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    const double x[] = {0.25, 0.5};
+    ASSERT_EQ(table->outputs(table, run.instance(), 0, x), TACTUS_OK);
+    const auto value = [&](const char* name) { return channel_value(*table, run.instance(), name); };
+    EXPECT_EQ(value("table0_0"), -1);    // held since 0
+    EXPECT_EQ(value("table1_0"), 0.25);  // from (-1, -1) to (0.5, 0.5)
+    EXPECT_EQ(value("table1_1"), 1);
+    EXPECT_EQ(value("table1_2"), 0);
+    EXPECT_EQ(value("table3_0_0"), 1.25);  // 2 x + (y + 1) / 2
+    EXPECT_EQ(value("table3_1_0"), 2);
+    EXPECT_EQ(value("table3_0_1"), 0.5);
+    EXPECT_EQ(value("table3_1_1"), 0);
+  }
+}
+
+TEST(Jit, DelaysReadTheirRingAndNoiseItsPhase) {
+  CompiledModel model(backend_testing::sampled());
+  model.wait_optimised();
+  for (const tactus_model* table : {model.quick(), model.optimised()}) {
+    Running run(table);
+    double* const ring = tactus_data(run.instance()) + table->layout.history + table->delays[0].history;
+    double* const values = ring + 2 + table->delays[0].capacity;
+    ring[0] = 0;
+    ring[1] = 2;
+    ring[2] = 0;
+    ring[3] = 1;
+    values[0] = 3;
+    values[1] = 5;
+    run.instance()->time = 0.875;
+    const double x[] = {0.25, 0.5};
+    double dx[2] = {};
+    ASSERT_EQ(table->outputs(table, run.instance(), 0.875, x), TACTUS_OK);
+    EXPECT_EQ(channel_value(*table, run.instance(), "late"), 4);  // halfway, at 0.875 - 0.375
+    ASSERT_EQ(table->derivative(table, run.instance(), 0.875, x, dx), TACTUS_OK);
+    EXPECT_EQ(dx[1], 0.1 * tk_noise(42, 20 * 0.875) - (0.25 + 0.25 * 4));
+  }
 }
 
 // z with z + z^3 = b, by bisection.

@@ -661,7 +661,7 @@ class ModuleBuilder {
     });
     m.event_times = doubles(events.times);
     m.delays = array(ir::delay_table(program_), [&](const tactus_delay& d) {
-      return structure({u32(d.source), u32(d.duration), u32(d.history), u32(d.capacity)});
+      return structure({u32(d.source), u32(d.duration), u32(d.history), u32(d.capacity), u32(d.is_rate)});
     });
     m.tables = array(program_.tables, [&](const ir::Table& t) {
       return structure({u32(t.method), u32(t.x.size()), u32(t.y.size()), doubles(t.x), doubles(t.y), doubles(t.values),

@@ -31,12 +31,14 @@ TEST(RandomBackends, AgreeBitForBit) {
     Agreement agreement = compare_all_backends(programs, plans);
     ASSERT_EQ(agreement.difference, "");
     all.ran_to_the_end += agreement.ran_to_the_end;
+    all.jumped += agreement.jumped;
     all.finite_values += agreement.finite_values;
     all.values += agreement.values;
   }
-  // The programs are worth comparing: most run, most values are numbers.
+  // The programs are worth comparing: most run, most values are numbers, in many something jumps.
   EXPECT_GT(all.ran_to_the_end, count / 2);
   EXPECT_GT(all.finite_values, all.values / 2);
+  EXPECT_GT(all.jumped, count / 4);
 }
 
 }  // namespace

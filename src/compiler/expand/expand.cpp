@@ -25,9 +25,10 @@ using parse::Body;
 using parse::NodeId;
 using parse::NodeKind;
 
-// Nodes and instances after expansion, at most, and instances inside instances.
+// Nodes and instances after expansion, at most, turns of all loops, families and sums, and instances inside instances.
 constexpr std::size_t most_nodes = 20'000'000;
 constexpr std::size_t most_instances = 200'000;
+constexpr std::size_t most_turns = 5'000'000;
 constexpr int deepest_instance = 64;
 constexpr long long longest_range = 1'000'000;
 
@@ -65,6 +66,11 @@ struct Entry {
   bool is_fixed = false;   // a parameter that a range reads
   bool is_wanted = false;  // in a used file: something reads it
   bool is_emitted = false;
+  // Constant, parameter, port: its number, without and with parameters counting as numbers.
+  struct Number {
+    enum { not_yet, in_progress, done } state = not_yet;
+    std::optional<double> value;
+  } numbers[2] = {};
 };
 
 // What names mean inside a program, a used file or an instance.
@@ -88,8 +94,7 @@ struct Scope {
 
 class Expander {
  public:
-  Expander(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides,
-           diag::Sink& diags)
+  Expander(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides, diag::Sink& diags)
       : tree_(std::move(tree)),
         names_(names),
         overrides_(overrides),
@@ -179,15 +184,33 @@ class Expander {
       enter(scope, item.name, std::move(entry));
     }
     if (scope.is_file) return;
-    for (const parse::Event& item : body.events)
+    for (const parse::Event& item : body.events) {
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::event, locals);
-    for (const parse::Behaviour& item : body.behaviours)
+      one_or_many(item.family, item.name, scope, locals,
+                  [&](const Local* inner, NameId) { fix_timing(item, scope, inner); });
+    }
+    for (const parse::Behaviour& item : body.behaviours) {
+      if (is_port(scope, item.name) && !item.family.valid()) continue;
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::behaviour, locals);
+    }
     for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(loop.low, loop.high, loop.name, scope, locals,
              [&](const Local* inner, long long) { declare(scope, bodies_[loop.body], inner); });
     }
+  }
+
+  // Parameters that say when an event happens are fixed before the run.
+  void fix_timing(const parse::Event& item, Scope& scope, const Local* locals) {
+    for (NodeId id : {item.period, item.from}) {
+      if (id.valid()) number(id, scope, locals);
+    }
+    for (NodeId time : item.times) number(time, scope, locals);
+  }
+
+  static bool is_port(const Scope& scope, NameId name) {
+    auto found = scope.entries.find(name);
+    return found != scope.entries.end() && found->second.what == What::port;
   }
 
   void declare_one_or_many(Scope& scope, NameId name, base::Span span, const parse::Family& family, What what,
@@ -248,11 +271,10 @@ class Expander {
       if (!range) return;
       entry.is_family = true;
       std::tie(entry.low, entry.high) = *range;
-      repeat(item.family.low, item.family.high, item.family.index, scope, locals,
-             [&](const Local* inner, long long i) {
-               const std::string path = fmt::format("{}[{}]", names_.text(name), i);
-               entry.elements.push_back(add_instance(scope, *called, item, path, inner));
-             });
+      repeat(item.family.low, item.family.high, item.family.index, scope, locals, [&](const Local* inner, long long i) {
+        const std::string path = fmt::format("{}[{}]", names_.text(name), i);
+        entry.elements.push_back(add_instance(scope, *called, item, path, inner));
+      });
     }
     enter(scope, name, std::move(entry));
   }
@@ -310,7 +332,9 @@ class Expander {
     else if (auto near = base::nearest(name, known))
       report.hint("did you mean `{}`?", *near);
     else
-      report.hint("declare it, `module {} = ( ports a, b; system .. )`, or `use` the file that does; an equation has a `=`", name);
+      report.hint(
+          "declare it, `module {} = ( ports a, b; system .. )`, or `use` the file that does; an equation has a `=`",
+          name);
   }
 
   // The instance's scope with its ports; null after reporting.
@@ -318,7 +342,8 @@ class Expander {
                       const Local* locals) {
     const std::string& module_name = names_.text(called.module->name);
     if (parent.depth >= deepest_instance) {
-      if (!is_too_large_) diags_.report(item.span, contains_itself, module_name).hint("a module is made of other modules");
+      if (!is_too_large_)
+        diags_.report(item.span, contains_itself, module_name).hint("a module is made of other modules");
       is_too_large_ = true;
       return nullptr;
     }
@@ -491,7 +516,7 @@ class Expander {
       if (!inside) return nullptr;
       Found found = find_own(*inside, node.name);
       return found.entry && found.entry->what == What::instance && !found.entry->is_family ? found.entry->scope
-                                                                                          : nullptr;
+                                                                                           : nullptr;
     }
     if (node.kind != NodeKind::index || node.child_count != 2) return nullptr;
     Found family = family_of(tree_.child(id, 0), scope, locals);
@@ -586,7 +611,62 @@ class Expander {
         return std::pow(*a, *b);
       }
       default:
+        return truth(id, scope, locals, parameters, depth);
+    }
+  }
+
+  // Of conditions among numbers: 1 or 0.
+  std::optional<double> truth(NodeId id, Scope& scope, const Local* locals, bool parameters, int depth) {
+    const parse::Node& node = tree_[id];
+    auto child = [&](std::uint32_t i) { return number(tree_.child(id, i), scope, locals, parameters, depth + 1); };
+    switch (node.kind) {
+      case NodeKind::boolean:
+        return node.number;
+      case NodeKind::compare: {
+        auto a = child(0);
+        auto b = child(1);
+        if (!a || !b) return std::nullopt;
+        return compare(node.op, *a, *b);
+      }
+      case NodeKind::in_range: {
+        auto x = child(0);
+        auto low = child(1);
+        auto high = child(2);
+        if (!x || !low || !high) return std::nullopt;
+        return *low <= *x && *x <= *high;
+      }
+      case NodeKind::logical_not:
+        if (auto a = child(0)) return *a == 0;
         return std::nullopt;
+      case NodeKind::logical_and:
+      case NodeKind::logical_or: {
+        const bool is_and = node.kind == NodeKind::logical_and;
+        for (std::uint32_t i = 0; i < node.child_count; ++i) {
+          auto a = child(i);
+          if (!a) return std::nullopt;
+          if ((*a != 0) != is_and) return !is_and;
+        }
+        return is_and;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+
+  static bool compare(parse::Op op, double a, double b) {
+    switch (op) {
+      case parse::Op::less:
+        return a < b;
+      case parse::Op::less_equal:
+        return a <= b;
+      case parse::Op::greater:
+        return a > b;
+      case parse::Op::greater_equal:
+        return a >= b;
+      case parse::Op::equal:
+        return a == b;
+      default:
+        return a != b;
     }
   }
 
@@ -605,11 +685,16 @@ class Expander {
         return given->second;
       }
     }
+    // Once for each name: a chain of names that are each used twice would take exponential time.
+    Entry::Number& known = entry.numbers[parameters];
+    if (known.state != Entry::Number::not_yet) return known.value;
+    known.state = Entry::Number::in_progress;
     std::optional<double> result;
     if (entry.argument.valid())
       result = number(entry.argument, *found.scope->parent, found.scope->counters(), parameters, depth + 1);
     else if (entry.value.valid())
       result = number(entry.value, *found.scope, nullptr, parameters, depth + 1);
+    known = {Entry::Number::done, result};
     if (result) entry.is_fixed = true;
     return result;
   }
@@ -641,6 +726,7 @@ class Expander {
     auto range = range_of(low, high, scope, locals);
     if (!range) return;
     for (long long i = range->first; i <= range->second && !is_too_large_; ++i) {
+      if (++turns_ > most_turns) report_too_large(tree_[low].span.to(tree_[high].span));
       const Local inner{locals, counter, static_cast<double>(i)};
       each(&inner, i);
     }
@@ -688,6 +774,10 @@ class Expander {
         return expand_call(id, scope, locals);
       case NodeKind::sum_over:
         return expand_sum_over(id, scope, locals);
+      case NodeKind::conditional:  // what is not chosen need not exist: `if i < n then x[i + 1] else 0`
+        if (auto chosen = number(tree_.child(id, 0), scope, locals, false))
+          return expand(tree_.child(id, *chosen != 0 ? 1 : 2), scope, locals);
+        return expand_children(id, 0, scope, locals);
       default:
         return expand_children(id, 0, scope, locals);
     }
@@ -708,7 +798,8 @@ class Expander {
 
   NodeId expand_name(NodeId id, Scope& scope, const Local* locals) {
     const parse::Node node = tree_[id];
-    if (const Local* local = find_local(locals, node.name)) return local->number ? add_number(*local->number, node.span) : id;
+    if (const Local* local = find_local(locals, node.name))
+      return local->number ? add_number(*local->number, node.span) : id;
     if (node.name == time_ || node.name == pi_) return id;
     Found found = find(scope, node.name);
     if (!found.entry) return scope.prefix.empty() ? id : add_name(scope.prefix + names_.text(node.name), node.span);
@@ -742,7 +833,7 @@ class Expander {
     entry.is_wanted = true;
     if (entry.is_family) {
       std::vector<parse::Child> children;
-      for (long long i = entry.low; i <= entry.high; ++i)
+      for (long long i = entry.low; i <= entry.high && !is_too_large_; ++i)
         children.push_back({add_name(fmt::format("{}[{}]", full, i), span)});
       if (children.size() == 1) return children.front().node;
       if (children.empty()) return add_number(0, span);
@@ -763,7 +854,7 @@ class Expander {
     entry.state = Entry::in_progress;
     Scope& parent = *found.scope->parent;
     const Local* counters = found.scope->counters();
-    if (entry.what == What::parameter && number(entry.argument, parent, counters, false)) {
+    if (entry.what == What::parameter && number(entry.argument, parent, counters, entry.is_fixed)) {
       entry.state = Entry::done;
       return {};
     }
@@ -875,13 +966,16 @@ class Expander {
     if (node.child_count == 2) return made;
     // x[i, j]: component j of element i.
     std::vector<parse::Child> children = {{made}};
-    for (std::uint32_t i = 2; i < node.child_count; ++i) children.push_back({expand(tree_.child(id, i), scope, locals)});
+    for (std::uint32_t i = 2; i < node.child_count; ++i)
+      children.push_back({expand(tree_.child(id, i), scope, locals)});
     return add(node, children);
   }
 
   NodeId expand_call(NodeId id, Scope& scope, const Local* locals) {
     const NodeId callee = tree_.child(id, 0);
     const NodeKind kind = tree_[callee].kind;
+    if (kind == NodeKind::name && names_.text(tree_[callee].name) == "table" && !find(scope, tree_[callee].name).entry)
+      return expand_table(id, scope, locals);
     NodeId function = callee;
     if (kind == NodeKind::name) {
       Found found = find(scope, tree_[callee].name);
@@ -900,6 +994,20 @@ class Expander {
     return add(called, children);
   }
 
+  // Of `table("x.csv", cubic, column = i)` all but the column are words.
+  NodeId expand_table(NodeId id, Scope& scope, const Local* locals) {
+    std::vector<parse::Child> children(tree_.children_of(id).begin(), tree_.children_of(id).end());
+    bool changed = false;
+    for (parse::Child& child : children) {
+      const parse::Node& node = tree_[child.node];
+      if (node.kind != NodeKind::argument || names_.text(node.name) != "column") continue;
+      const NodeId made = expand(child.node, scope, locals);
+      changed = changed || made != child.node;
+      child.node = made;
+    }
+    return changed ? add(parse::Node(tree_[id]), children) : id;
+  }
+
   NodeId expand_sum_over(NodeId id, Scope& scope, const Local* locals) {
     const parse::Node node = tree_[id];
     auto low = whole(tree_.child(id, 0), scope, locals);
@@ -910,6 +1018,7 @@ class Expander {
     }
     std::vector<parse::Child> terms;
     for (long long i = *low; i <= *high && !is_too_large_; ++i) {
+      if (++turns_ > most_turns) report_too_large(node.span);
       const Local inner{locals, node.name, static_cast<double>(i)};
       terms.push_back({expand(tree_.child(id, 2), scope, &inner), parse::Op::plus});
     }
@@ -983,7 +1092,7 @@ class Expander {
     const bool is_given = entry.argument.valid();
     if (is_given) {
       Scope& parent = *scope.parent;
-      if (!number(entry.argument, parent, scope.counters(), false)) return;  // it has an equation
+      if (!number(entry.argument, parent, scope.counters(), entry.is_fixed)) return;  // it has an equation
       item.value = expand(entry.argument, parent, scope.counters());
     } else {
       item.value = expand(item.value, scope, nullptr);
@@ -1075,12 +1184,20 @@ class Expander {
       component.variable = part.node;
       if (tree_[value].kind == NodeKind::tuple && tree_[value].child_count == count) {
         component.value = tree_.child(value, i);
-      } else if (tree_[value].kind != NodeKind::number || tree_[value].number != 0) {
+      } else if ((tree_[value].kind != NodeKind::number || tree_[value].number != 0) &&
+                 !is_parameter(item.value, scope)) {
         const parse::Child children[] = {{value}, {add_number(i + 1, tree_[value].span)}};
         component.value = add({.kind = NodeKind::index, .span = tree_[value].span}, children);
       }
       tree_.conditions.push_back(component);
     }
+  }
+
+  // A parameter that is a number of its own: as a start it spreads over all parts.
+  bool is_parameter(NodeId id, Scope& scope) {
+    if (tree_[id].kind != NodeKind::name) return false;
+    Found found = find(scope, tree_[id].name);
+    return found.entry && found.entry->what == What::parameter && !bound_to(tree_[id].name, found).valid();
   }
 
   void emit_event(parse::Event item, NameId name, Scope& scope, const Local* locals) {
@@ -1093,8 +1210,18 @@ class Expander {
     tree_.events.push_back(std::move(item));
   }
 
+  // A behaviour that is a port is what the call gives when that is a name; any other reference equals it.
+  NameId behaviour_name(const parse::Behaviour& item, NameId name, Scope& scope) {
+    if (item.family.valid() || !is_port(scope, item.name)) return name;
+    const NodeId bound = bound_to(item.name, find_own(scope, item.name));
+    if (!bound.valid()) return name;
+    if (tree_[bound].kind == NodeKind::name) return tree_[bound].name;
+    tree_.equations.push_back({item.span, bound, add_name(names_.text(name), item.name_span), {}});
+    return name;
+  }
+
   void emit_behaviour(parse::Behaviour item, NameId name, Scope& scope, const Local* locals) {
-    item.name = name;
+    item.name = behaviour_name(item, name, scope);
     item.family = {};
     item.start = expand(item.start, scope, locals);
     item.value = expand(item.value, scope, locals);
@@ -1119,6 +1246,7 @@ class Expander {
   std::unordered_map<const Body*, std::unordered_set<NameId>> mentioned_;
   std::unordered_set<NameId> bases_;  // names that stand before a dot
   bool bases_known_ = false;
+  std::size_t turns_ = 0;
   bool is_too_large_ = false;
 };
 
@@ -1136,12 +1264,18 @@ bool has_instance_of_nothing(const parse::Tree& tree) {
   });
 }
 
+bool is_timed_by_numbers(const parse::Tree& tree, const parse::Event& item) {
+  auto is_number = [&](NodeId id) { return !id.valid() || tree[id].kind == NodeKind::number; };
+  return is_number(item.period) && is_number(item.from) && std::all_of(item.times.begin(), item.times.end(), is_number);
+}
+
 bool is_plain(const parse::Tree& tree) {
   return !has_instance_of_nothing(tree) && tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
          std::all_of(tree.equations.begin(), tree.equations.end(),
                      [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
-         std::all_of(tree.events.begin(), tree.events.end(),
-                     [](const parse::Event& item) { return !item.family.valid(); }) &&
+         std::all_of(
+             tree.events.begin(), tree.events.end(),
+             [&](const parse::Event& item) { return !item.family.valid() && is_timed_by_numbers(tree, item); }) &&
          std::all_of(tree.behaviours.begin(), tree.behaviours.end(),
                      [](const parse::Behaviour& item) { return !item.family.valid(); });
 }

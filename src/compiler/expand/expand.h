@@ -8,9 +8,11 @@
 //                     then both are one quantity. Any other argument gets an equation, `s.a = x - y`. A port without argument is
 //                     a local name.
 //   parameters        an argument that is a number replaces the default and stays changeable from outside; any other is bound as a port is.
-//                     A parameter that a range or an index reads is fixed before the run.
+//                     A parameter that a range, an index or the timing of an event reads is fixed before the run.
+//   behaviours        a behaviour may be a port: `ports y; reactive y = ..`. An event given for a port is that event.
 //   S(a);             is named S[1], S[2] .. in the order of the text.
 //   x[i in 1..3] = e  three quantities x[1], x[2], x[3]; `x` alone is the tuple of them.
+//   if i < 3 then a   a condition among counters, constants and numbers chooses here; the other branch need not exist.
 //   for i in 1..3 {}  the items once for each number.
 //
 // Cost: linear in what is written out, which is bounded.

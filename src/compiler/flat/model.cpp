@@ -2,7 +2,26 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace flat {
+
+ExprId delayed(Model& model, const Delay& delay) {
+  const auto equal = [&](const Delay& other) {
+    return other.source == delay.source && other.order == delay.order && other.duration == delay.duration &&
+           other.is_rate == delay.is_rate;
+  };
+  auto found = std::find_if(model.delays.begin(), model.delays.end(), equal);
+  if (found == model.delays.end()) found = model.delays.insert(found, delay);
+  return model.pool.delayed(static_cast<std::uint32_t>(found - model.delays.begin()));
+}
+
+ExprId rate_of_delay(Model& model, std::uint32_t k) {
+  Delay rate = model.delays[k];
+  ++rate.order;
+  rate.is_rate = true;
+  return delayed(model, rate);
+}
 
 std::string primed(const std::string& name, std::uint32_t order) {
   std::string primes(order, '\'');
@@ -28,8 +47,11 @@ expr::LeafNames leaf_names(const Model& model) {
         return model.input_names[node.index];
       case expr::Op::discrete:
         return model.discrete_names[node.index];
-      case expr::Op::delayed:
-        return fmt::format("delayed {}", model.variables[model.delays[node.index].source].name);
+      case expr::Op::delayed: {
+        const Delay& delay = model.delays[node.index];
+        return fmt::format("delay({}, {})", primed(model.variables[delay.source].name, delay.order),
+                           print(model, delay.duration));
+      }
       case expr::Op::table:
       case expr::Op::table_2:
         return model.tables[node.index].name;

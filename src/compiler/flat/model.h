@@ -85,6 +85,7 @@ struct Discrete {
   std::uint32_t first = 0;  // the scalars follow each other
   base::Span span;
   std::vector<ExprId> start;  // of parameters and constants
+  Quantity quantity = {};
 };
 
 // At the event, discrete scalar `discrete` takes the value that the variable has just before it.
@@ -104,11 +105,14 @@ struct Event {
   std::vector<Update> updates = {};
 };
 
-// What delay `k` gives is the leaf delayed(k).
+// What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
+// the derivative of what another delay gives, is 0.
 struct Delay {
   VariableId source;
+  std::uint32_t order = 0;
   ExprId duration;  // of parameters and constants
   base::Span span;
+  bool is_rate = false;
 };
 
 struct Port {
@@ -148,11 +152,16 @@ struct Model {
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;
-  std::string event_code;  // for people: what happens at each event, in the manner of seed 000, section 3.2
-  std::uint32_t input_count = 0;         // scalars
+  std::string event_code;         // for people: what happens at each event, in the manner of seed 000, section 3.2
+  std::uint32_t input_count = 0;  // scalars
   std::vector<std::string> input_names;  // one a scalar
   Settings settings;
 };
+
+// The leaf of this delay, which is added unless there is an equal one.
+ExprId delayed(Model& model, const Delay& delay);
+// The derivative by time of what delay `k` gives.
+ExprId rate_of_delay(Model& model, std::uint32_t k);
 
 // "p'[2]": the name with its primes before the index.
 std::string primed(const std::string& name, std::uint32_t order);

@@ -16,5 +16,9 @@ inline constexpr diag::Kind<std::string_view> constant_not_constant{"T004",
 
 inline constexpr diag::Kind<std::string_view> constant_cycle{"T005", "the constant `{}` is made of itself"};
 inline constexpr diag::Kind<std::string> handler_cycle{"T006", "these handlers need each other's new values: {}"};
+inline constexpr diag::Kind<std::string_view> noise_not_static{"T007", "the {} of noise must be known before the run"};
+inline constexpr diag::Kind<std::string> bandwidth_not_positive{
+    "T008", "the bandwidth of noise must be greater than 0, not {}"};
+inline constexpr diag::Kind<> noise_differentiated{"T009", "noise has no derivative"};
 
 }  // namespace flatten

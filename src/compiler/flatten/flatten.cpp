@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "base/check.h"
 #include "compiler/check/builtins.h"
@@ -13,6 +14,8 @@
 #include "compiler/flatten/linear_algebra.h"
 #include "compiler/parse/parse.h"
 #include "compiler/symbolic/symbolic.h"
+#include "compiler/table/slopes.h"
+#include "kernel/kernel.h"
 
 namespace flatten {
 namespace {
@@ -40,9 +43,8 @@ class Flattener {
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
-    flat_.settings = {settings.starting_time, settings.ending_time,   settings.step_size,
-                      settings.tolerance,     settings.record_period, settings.event_precision,
-                      settings.max_transitions, settings.solver};
+    flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
+                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
     for (const check::Port& port : model_.ports) add_port(port);
@@ -95,7 +97,7 @@ class Flattener {
         value = constant_value(id);
         break;
       case Role::behaviour:
-        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}});
+        flat_.discrete.push_back({name, symbol.shape, flat_.discrete_count, symbol.span, {}, quantity(symbol)});
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
           value.items.push_back(flat_.pool.discrete(flat_.discrete_count++));
           flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
@@ -237,7 +239,12 @@ class Flattener {
 
   void add_event(const check::Event& event) {
     static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT};
-    flat::Event made{names_.text(event.name), kinds[static_cast<int>(event.kind)], event.period, event.from, event.times, {},
+    flat::Event made{names_.text(event.name),
+                     kinds[static_cast<int>(event.kind)],
+                     event.period,
+                     event.from,
+                     event.times,
+                     {},
                      event.span};
     if (event.condition.valid()) {
       made.condition = add_hidden("the condition of " + made.name, as_number(truth_of(event.condition, nullptr)),
@@ -272,7 +279,7 @@ class Flattener {
                                                      handling.value.item(i), handling.handler->span)});
       }
     }
-    flat_.event_code += fmt::format("if {} happens\n{{{} }}\n", made.name, code);
+    flat_.event_code += fmt::format("if {} happens\n{{{}}}\n", made.name, code.empty() ? "" : code.substr(2));
     flat_.events.push_back(std::move(made));
   }
 
@@ -284,7 +291,7 @@ class Flattener {
   };
 
   std::string handler_code(const Handling& handling) const {
-    return fmt::format(" {} = {};\n", names_.text(handling.behaviour->name),
+    return fmt::format("\n  {} = {};", names_.text(handling.behaviour->name),
                        parse::print(tree_, names_, handling.handler->value));
   }
 
@@ -325,7 +332,8 @@ class Flattener {
   void report_cycle(SymbolId symbol) {
     auto from = std::find(open_handlers_.begin(), open_handlers_.end(), symbol);
     std::string cycle;
-    for (auto at = from; at != open_handlers_.end(); ++at) cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
+    for (auto at = from; at != open_handlers_.end(); ++at)
+      cycle += "`" + names_.text(model_.symbols[*at].name) + "` reads ";
     cycle += "`" + names_.text(model_.symbols[symbol].name) + "`";
     const Handling& first = handlers_.at(symbol.value);
     auto report = diags_.report(first.handler->span, handler_cycle, cycle);
@@ -537,11 +545,15 @@ class Flattener {
         continue;
       }
       for (std::uint32_t k = 0; k < count && !flat_.pool.is_constant(item, 0); ++k) {
-        auto derived = symbolic::differentiate_in_time(flat_.pool, as_number(item));
+        ExprId obstacle;
+        auto derived = symbolic::differentiate_in_time(flat_.pool, as_number(item), &obstacle,
+                                                       [&](std::uint32_t d) { return flat::rate_of_delay(flat_, d); });
         if (!derived) {
-          auto rates = symbolic::leaves(flat_.pool, item, Op::input_rate);
-          diags_.report(span, input_twice_differentiated, flat_.input_names[flat_.pool[rates.front()].index])
-              .hint("give the second derivative an equation of its own, or filter the input");
+          if (flat_.pool[obstacle].op == Op::noise)
+            report_noise_differentiated(span);
+          else
+            diags_.report(span, input_twice_differentiated, flat_.input_names[flat_.pool[obstacle].index])
+                .hint("give the second derivative an equation of its own, or filter the input");
           derived = flat_.pool.constant(0);
         }
         item = *derived;
@@ -549,6 +561,10 @@ class Flattener {
     }
     value.zero = false;
     return value;
+  }
+
+  void report_noise_differentiated(base::Span span) {
+    diags_.report(span, noise_differentiated).hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
   }
 
   Value product(const Value& a, const Value& b) {
@@ -596,6 +612,8 @@ class Flattener {
 
   Value call(NodeId id, const Scope* scope) {
     const parse::Node& node = tree_[id];
+    if (auto table = model_.table_calls.find(id); table != model_.table_calls.end())
+      return table_value(id, table->second, scope);
     base::NameId name = tree_[tree_.child(id, 0)].name;
     if (auto found = model_.find(name); found && model_.symbols[*found].role == Role::function) {
       const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
@@ -707,13 +725,19 @@ class Flattener {
           diags_.report(span, diff_by_expression).hint("write `diff(e, x)` with a variable, parameter or `t` for x");
           return first;
         }
-        return each(first, [&](ExprId x) { return symbolic::differentiate(pool, x, by).value(); });
+        return each(first, [&](ExprId x) {
+          auto derived = symbolic::differentiate(pool, x, by);
+          if (!derived) report_noise_differentiated(span);
+          return derived.value_or(pool.constant(0));
+        });
       }
       case Builtin::smooth:
         return first;
-      case Builtin::box:
       case Builtin::delay:
+        return delay(first, as_number(arguments[1].items[0]), span);
       case Builtin::noise:
+        return noise(arguments, span);
+      case Builtin::box:
       case Builtin::table:
         break;
     }
@@ -735,6 +759,108 @@ class Flattener {
     return result;
   }
 
+  // --- Data ------------------------------------------------------------------------------------------------------------
+
+  Value delay(const Value& value, ExprId duration, base::Span span) {
+    return each(value, [&](ExprId item) {
+      flat::Delay made{{}, 0, duration, span};
+      if (flat_.pool[item].op == Op::variable) {
+        made.source = flat::VariableId(flat_.pool[item].index);
+        made.order = flat_.pool[item].order;
+      } else {
+        auto [source, is_new] = delayed_.try_emplace(item);
+        if (is_new) source->second = add_hidden(flat::print(flat_, item), item, span);
+        made.source = source->second;
+      }
+      return flat::delayed(flat_, made);
+    });
+  }
+
+  // Samples lie 1 / (2 bandwidth) apart, counted from t = 0.
+  Value noise(const std::vector<Value>& arguments, base::Span span) {
+    expr::Pool& pool = flat_.pool;
+    const ExprId seed = as_number(arguments[0].items[0]);
+    const ExprId bandwidth = arguments.size() > 1 ? as_number(arguments[1].items[0]) : pool.constant(10);
+    if (!pool.is_constant(seed) || !std::isfinite(pool[seed].number)) {
+      diags_.report(span, noise_not_static, "seed")
+          .hint("write a number or a constant; a module takes it as a port: `ports x, seed;`");
+      return number(0);
+    }
+    symbolic::Substitution begin(pool, [&](ExprId leaf) {
+      return pool[leaf].op == Op::parameter ? pool.constant(flat_.parameters[pool[leaf].index].initial) : ExprId();
+    });
+    const ExprId known = begin(bandwidth);
+    if (!pool.is_constant(known)) {
+      diags_.report(span, noise_not_static, "bandwidth").hint("make it of numbers, constants and parameters");
+    } else if (!(pool[known].number > 0)) {
+      diags_.report(span, bandwidth_not_positive, expr::print_number(pool[known].number))
+          .hint("write `noise(1, 50 [Hz])` for noise up to 50 cycles a second");
+    }
+    const ExprId phase = pool.multiply(pool.multiply(pool.constant(2), bandwidth), pool.time());
+    return scalar(pool.noise(pool[seed].number, phase));
+  }
+
+  Value table_value(NodeId id, std::uint32_t index, const Scope* scope) {
+    const check::Table& table = model_.tables[index];
+    const std::vector<std::uint32_t>& columns = place_table(index);
+    const Value x = evaluate(tree_.child(id, 1), scope);
+    if (table.is_map) {
+      return component_wise(x, evaluate(tree_.child(id, 2), scope),
+                            [&](ExprId a, ExprId b) { return sampled(columns[0], a, b); });
+    }
+    if (columns.size() == 1) return each(x, [&](ExprId a) { return sampled(columns[0], a, {}); });
+    Value result{Shape::vector(static_cast<std::uint32_t>(columns.size())), {}, false};
+    for (std::uint32_t column : columns) result.items.push_back(sampled(column, as_number(x.items[0]), {}));
+    return result;
+  }
+
+  // Known arguments give a known value, so that constants may be read from tables.
+  ExprId sampled(std::uint32_t column, ExprId a, ExprId b) {
+    expr::Pool& pool = flat_.pool;
+    if (!pool.is_constant(a) || (b.valid() && !pool.is_constant(b)))
+      return b.valid() ? pool.table_2(column, a, b) : pool.table(column, a);
+    const flat::Table& from = flat_.tables[column];
+    const tactus_table table{static_cast<std::uint32_t>(from.method),
+                             static_cast<std::uint32_t>(from.x.size()),
+                             static_cast<std::uint32_t>(from.y.size()),
+                             from.x.data(),
+                             from.y.data(),
+                             from.values.data(),
+                             from.slopes.data()};
+    return pool.constant(b.valid() ? tk_table_2(&table, 0, 0, pool[a].number, pool[b].number)
+                                   : tk_table(&table, 0, pool[a].number));
+  }
+
+  // The flat tables of a table's columns.
+  const std::vector<std::uint32_t>& place_table(std::uint32_t index) {
+    auto [placed, is_new] = placed_tables_.try_emplace(index);
+    if (!is_new) return placed->second;
+    const check::Table& table = model_.tables[index];
+    const table::Samples& samples = table.samples;
+    const std::string file = samples.file.substr(samples.file.find_last_of("/\\") + 1);
+    for (std::size_t i = 0; i < samples.values.size(); ++i) {
+      flat::Table made{file, table.method, samples.x, samples.y, samples.values[i], {}};
+      if (samples.values.size() > 1)
+        made.name += samples.names[i].empty() ? fmt::format("[{}]", i + 1) : fmt::format("[{}]", samples.names[i]);
+      if (table.method == TACTUS_CUBIC) made.slopes = slopes_of(made);
+      placed->second.push_back(static_cast<std::uint32_t>(flat_.tables.size()));
+      flat_.tables.push_back(std::move(made));
+    }
+    return placed->second;
+  }
+
+  // Along x; in two dimensions along y, for each x.
+  static std::vector<double> slopes_of(const flat::Table& table) {
+    if (table.y.empty()) return table::monotone_slopes(table.x, table.values);
+    std::vector<double> slopes;
+    const std::size_t width = table.y.size();
+    for (std::size_t row = 0; row < table.x.size(); ++row) {
+      const auto of_row = table::monotone_slopes(table.y, std::span(table.values).subspan(row * width, width));
+      slopes.insert(slopes.end(), of_row.begin(), of_row.end());
+    }
+    return slopes;
+  }
+
   const check::Model& model_;
   const parse::Tree& tree_;
   const base::Names& names_;
@@ -746,6 +872,8 @@ class Flattener {
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
   int integrations_ = 0;
+  std::unordered_map<ExprId, flat::VariableId> delayed_;                         // hidden variables, by what they are
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> placed_tables_;  // by index in model_.tables
   // While an event is worked out.
   bool reacting_ = false;
   int passive_depth_ = 0;

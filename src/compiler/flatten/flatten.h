@@ -5,6 +5,9 @@
 //   p : vector of 2,  m * p'' = (0, -g)   ->   m * p''[1] = 0,  m * p''[2] = -g
 //   integration(e)                        ->   a new variable i with i' = e, i = 0 at the start
 //   (e)'                                  ->   the time derivative, worked out
+//   delay(e, d)                           ->   the leaf delayed(k), its source a new variable s with s = e unless e is a name
+//   (delay(e, d))'                        ->   delay(e', d), and 0 until d after the start
+//   noise(seed, b)                        ->   noise of the phase 2 b t
 //   p in box(c, s)                        ->   c[1] <= p[1] && p[1] <= c[1] + s[1] && ..
 #pragma once
 

@@ -1,5 +1,7 @@
 #include "compiler/flatten/linear_algebra.h"
 
+#include <algorithm>
+
 namespace flatten {
 
 using expr::ExprId;
@@ -23,7 +25,8 @@ Value LinearAlgebra::multiply(const Value& a, const Value& b) {
 
 ExprId LinearAlgebra::dot(const Value& a, const Value& b) {
   ExprId sum = pool_.constant(0);
-  for (std::uint32_t i = 0; i < a.items.size(); ++i) sum = pool_.add(sum, pool_.multiply(a.items[i], b.items[i]));
+  const std::size_t size = std::max(a.items.size(), b.items.size());  // one may be the literal 0
+  for (std::uint32_t i = 0; i < size; ++i) sum = pool_.add(sum, pool_.multiply(a.item(i), b.item(i)));
   return sum;
 }
 

@@ -240,8 +240,8 @@ void dump_hybrid(const Program& program, std::string& text) {
   }
   for (std::size_t k = 0; k < program.delays.size(); ++k) {
     const Delay& delay = program.delays[k];
-    fmt::format_to(out, "delay {}: watched {}, duration derived {}, {} samples\n", k, delay.source, delay.duration,
-                   delay.capacity);
+    fmt::format_to(out, "delay {}: watched {}, duration derived {}, {} samples{}\n", k, delay.source, delay.duration,
+                   delay.capacity, delay.is_rate ? ", a rate" : "");
   }
   for (std::size_t k = 0; k < program.tables.size(); ++k) {
     const Table& table = program.tables[k];

@@ -152,6 +152,7 @@ struct Delay {
   std::uint32_t source = 0;    // in watched
   std::uint32_t duration = 0;  // in derived
   std::uint32_t capacity = 0;
+  bool is_rate = false;  // 0 before the start
 };
 
 struct Table {

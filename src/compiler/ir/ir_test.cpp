@@ -61,6 +61,7 @@ TEST(Ir, DumpShowsEventsDelaysAndTables) {
   program.events.push_back({.name = "kicks", .kind = TACTUS_AT, .times = {5, 7}});
   program.events.push_back({.name = "low", .kind = TACTUS_WHEN, .watched = 1});
   program.delays.push_back({.source = 0, .duration = 2, .capacity = 64});
+  program.delays.push_back({.source = 1, .duration = 2, .capacity = 64, .is_rate = true});
   program.tables.push_back({.method = TACTUS_CUBIC, .x = {0, 1}, .values = {2, 3}, .slopes = {1, 1}});
   program.tables.push_back({.method = TACTUS_HOLD, .x = {0, 1}, .y = {0, 1, 2}, .values = {1, 2, 3, 4, 5, 6}});
   Chunk handler;
@@ -82,6 +83,7 @@ event 0 clock: every 0.5 from 1
 event 1 kicks: at 5, 7
 event 2 low: when watched 1
 delay 0: watched 0, duration derived 2, 64 samples
+delay 1: watched 1, duration derived 2, 64 samples, a rate
 table 0: cubic 2
 table 1: hold 2 x 3
 watch chunk 0

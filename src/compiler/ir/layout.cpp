@@ -59,7 +59,8 @@ std::vector<tactus_delay> delay_table(const Program& program) {
   std::vector<tactus_delay> table;
   std::uint64_t at = 0;
   for (const Delay& delay : program.delays) {
-    table.push_back({delay.source, delay.duration, static_cast<std::uint32_t>(at), delay.capacity});
+    table.push_back(
+        {delay.source, delay.duration, static_cast<std::uint32_t>(at), delay.capacity, delay.is_rate ? 1u : 0u});
     at += ring_size(delay);
   }
   return table;

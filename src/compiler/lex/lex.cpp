@@ -154,6 +154,9 @@ class Lexer {
       read_number();
     } else if (c == '"') {
       read_string();
+    } else if (c == '%' && peek(1) == ']' && at_ > 0 && text_[at_ - 1] == '[') {
+      ++at_;  // the unit of `5 [%]`
+      push(TokenKind::name, at_ - 1, names_.intern("%").value);
     } else if (read_foreign() || read_operator()) {
     } else {
       read_other();

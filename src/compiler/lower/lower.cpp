@@ -469,7 +469,7 @@ class Lowering {
     for (const flat::Discrete& discrete : model_.discrete) {
       std::vector<ExprId> values;
       for (std::uint32_t i = 0; i < discrete.shape.size(); ++i) values.push_back(pool_.discrete(discrete.first + i));
-      add_channel(discrete.name, "", discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
+      add_channel(discrete.name, flat::unit_of(discrete.quantity, 0), discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
     }
     for (const flat::Input& input : model_.inputs) {
       std::vector<ExprId> values, rates;
@@ -486,7 +486,8 @@ class Lowering {
 
   void add_channel(std::string name, std::string unit, const expr::Shape& shape, const std::vector<ExprId>& items,
                    std::uint32_t flags, FunctionBuilder& builder) {
-    program_.channels.push_back({std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
+    program_.channels.push_back(
+        {std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
       builder.may_split();
       builder.store(ir::Op::store_output, program_.output_count++, builder.value(item));
@@ -538,9 +539,10 @@ class Lowering {
   }
 
   // A variable that was found to be constant, as the number it is.
-  ExprId hidden_value(flat::VariableId variable) {
+  ExprId hidden_value(flat::VariableId variable, std::uint32_t order = 0) {
     auto number = sorted_.constants.find(variable.value);
-    return number == sorted_.constants.end() ? pool_.variable(variable.value, 0) : pool_.constant(number->second);
+    if (number == sorted_.constants.end()) return pool_.variable(variable.value, order);
+    return pool_.constant(order == 0 ? number->second : 0);
   }
 
   void build_watch() {
@@ -559,8 +561,9 @@ class Lowering {
       made.source = static_cast<std::uint32_t>(watched.size());
       made.duration = program_.derived_count++;
       made.capacity = delay_capacity(delay.duration);
+      made.is_rate = delay.is_rate;
       prepare_->store(ir::Op::store_derived, made.duration, prepare_->value(delay.duration));
-      watched.push_back(hidden_value(delay.source));
+      watched.push_back(hidden_value(delay.source, delay.order));
       program_.delays.push_back(made);
     }
     solve_needed(builder, watched);

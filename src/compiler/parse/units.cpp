@@ -70,6 +70,7 @@ constexpr UnitEntry units[] = {
     {"eV", {1.602176634, 1, -19}, {1, 2, -2}, true},
     {"cal", {4.184, 1, 0}, {1, 2, -2}, true},
     {"percent", {1, 1, -2}, {}, false},
+    {"%", {1, 1, -2}, {}, false},
     {"inch", {254, 1, -4}, {0, 1}, false},
     {"ft", {3048, 1, -4}, {0, 1}, false},
     {"mile", {1609344, 1, -3}, {0, 1}, false},
@@ -85,8 +86,8 @@ struct Prefix {
 };
 
 constexpr Prefix prefixes[] = {
-    {"Q", 30}, {"R", 27},  {"Y", 24}, {"Z", 21},  {"E", 18},  {"P", 15},  {"T", 12},  {"G", 9},   {"M", 6},  {"k", 3},
-    {"h", 2},  {"da", 1},  {"d", -1},  {"c", -2},  {"m", -3},  {"u", -6},  {"µ", -6}, {"\u03bc", -6},
+    {"Q", 30}, {"R", 27},  {"Y", 24},  {"Z", 21},  {"E", 18},  {"P", 15},  {"T", 12},  {"G", 9},   {"M", 6},
+    {"k", 3},  {"h", 2},   {"da", 1},  {"d", -1},  {"c", -2},  {"m", -3},  {"u", -6},  {"µ", -6},  {"\u03bc", -6},
     {"n", -9}, {"p", -12}, {"f", -15}, {"a", -18}, {"z", -21}, {"y", -24}, {"r", -27}, {"q", -30},
 };
 
@@ -125,7 +126,8 @@ constexpr LongName long_names[] = {
     {"radian", "write `rad`"},
     {"radians", "write `rad`"},
     {"degC", "its zero lies elsewhere, so it cannot be multiplied; write kelvin: 20 degrees Celsius are `293.15 [K]`"},
-    {"degF", "its zero lies elsewhere, so it cannot be multiplied; write kelvin: 68 degrees Fahrenheit are `293.15 [K]`"},
+    {"degF",
+     "its zero lies elsewhere, so it cannot be multiplied; write kelvin: 68 degrees Fahrenheit are `293.15 [K]`"},
     {"in", "write `inch`"},
     {"inches", "write `inch`"},
     {"foot", "write `ft`"},

@@ -9,8 +9,7 @@ namespace {
 
 Dimension dimension(std::vector<int> exponents) {
   Dimension result;
-  for (std::size_t i = 0; i < exponents.size(); ++i)
-    result.exponents[i] = {static_cast<std::int16_t>(exponents[i]), 1};
+  for (std::size_t i = 0; i < exponents.size(); ++i) result.exponents[i] = {static_cast<std::int16_t>(exponents[i]), 1};
   return result;
 }
 
@@ -23,14 +22,28 @@ TEST(Units, DerivedUnitsFollowFromTheirDefinitions) {
     std::vector<std::pair<std::string_view, double>> factors;
   };
   const std::vector<Relation> relations = {
-      {"N", {{"kg", 1}, {"m", 1}, {"s", -2}}}, {"J", {{"N", 1}, {"m", 1}}},    {"W", {{"J", 1}, {"s", -1}}},
-      {"Pa", {{"N", 1}, {"m", -2}}},           {"C", {{"A", 1}, {"s", 1}}},    {"V", {{"W", 1}, {"A", -1}}},
-      {"F", {{"C", 1}, {"V", -1}}},            {"Ohm", {{"V", 1}, {"A", -1}}}, {"S", {{"A", 1}, {"V", -1}}},
-      {"Wb", {{"V", 1}, {"s", 1}}},            {"T", {{"Wb", 1}, {"m", -2}}},  {"H", {{"Wb", 1}, {"A", -1}}},
-      {"Hz", {{"s", -1}}},                     {"lx", {{"lm", 1}, {"m", -2}}}, {"Gy", {{"J", 1}, {"kg", -1}}},
-      {"kat", {{"mol", 1}, {"s", -1}}},        {"Wh", {{"W", 1}, {"h", 1}}},   {"Ah", {{"A", 1}, {"h", 1}}},
-      {"mph", {{"mile", 1}, {"h", -1}}},       {"psi", {{"lbf", 1}, {"inch", -2}}},
-      {"rpm", {{"rev", 1}, {"min", -1}}},      {"mile", {{"ft", 1}}},
+      {"N", {{"kg", 1}, {"m", 1}, {"s", -2}}},
+      {"J", {{"N", 1}, {"m", 1}}},
+      {"W", {{"J", 1}, {"s", -1}}},
+      {"Pa", {{"N", 1}, {"m", -2}}},
+      {"C", {{"A", 1}, {"s", 1}}},
+      {"V", {{"W", 1}, {"A", -1}}},
+      {"F", {{"C", 1}, {"V", -1}}},
+      {"Ohm", {{"V", 1}, {"A", -1}}},
+      {"S", {{"A", 1}, {"V", -1}}},
+      {"Wb", {{"V", 1}, {"s", 1}}},
+      {"T", {{"Wb", 1}, {"m", -2}}},
+      {"H", {{"Wb", 1}, {"A", -1}}},
+      {"Hz", {{"s", -1}}},
+      {"lx", {{"lm", 1}, {"m", -2}}},
+      {"Gy", {{"J", 1}, {"kg", -1}}},
+      {"kat", {{"mol", 1}, {"s", -1}}},
+      {"Wh", {{"W", 1}, {"h", 1}}},
+      {"Ah", {{"A", 1}, {"h", 1}}},
+      {"mph", {{"mile", 1}, {"h", -1}}},
+      {"psi", {{"lbf", 1}, {"inch", -2}}},
+      {"rpm", {{"rev", 1}, {"min", -1}}},
+      {"mile", {{"ft", 1}}},
   };
   for (const Relation& relation : relations) {
     Measure product;

@@ -6,7 +6,7 @@ namespace parse {
 namespace {
 
 // In the order of Word.
-constexpr std::string_view spellings[] = {
+constexpr std::string_view texts[] = {
     "",           "simulation", "external", "boundary", "system",    "module",    "ports",    "reads",    "writes",
     "observes",   "event",      "rate",     "when",     "with",      "if",        "then",     "else",     "init",
     "in",         "later",      "reactive", "scene",    "check",     "parameter", "constant", "function", "automaton",
@@ -14,13 +14,15 @@ constexpr std::string_view spellings[] = {
     "enforce",    "unknown",    "require",  "expect",   "stop",      "join",      "interact", "apply",    "invariant",
     "until",      "choose",     "reaching", "every",    "true",      "false",
 };
-static_assert(std::size(spellings) == static_cast<std::size_t>(Word::false_) + 1);
+static_assert(std::size(texts) == static_cast<std::size_t>(Word::false_) + 1);
 
 }  // namespace
 
+std::span<const std::string_view> spellings() { return std::span(texts).subspan(1); }
+
 Words::Words(base::Names& names) {
-  for (std::size_t i = 1; i < std::size(spellings); ++i) {
-    const base::NameId name = names.intern(spellings[i]);
+  for (std::size_t i = 1; i < std::size(texts); ++i) {
+    const base::NameId name = names.intern(texts[i]);
     if (name.value >= words_.size()) words_.resize(name.value + 1, Word::none);
     words_[name.value] = static_cast<Word>(i);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -65,6 +66,9 @@ enum class Word : std::uint8_t {
   true_,
   false_,
 };
+
+// All words, as they are written.
+std::span<const std::string_view> spellings();
 
 // Looks words up by their name id.
 class Words {

@@ -43,16 +43,17 @@ std::string similar_file(const fs::path& path) {
   return best;
 }
 
-void report_too_large(base::Span span, diag::Sink& diags) {
-  diags.report(span, too_large, max_bytes / (1024 * 1024))
-      .hint("numbers in bulk belong in a table: `table(\"file.csv\")(x)`");
+void report_too_large(base::Span span, std::size_t most_bytes, diag::Sink& diags) {
+  auto report = diags.report(span, too_large, most_bytes / (1024 * 1024));
+  if (most_bytes == max_bytes) report.hint("numbers in bulk belong in a table: `table(\"file.csv\")(x)`");
 }
 
 }  // namespace
 
-std::optional<std::uint32_t> add(std::string name, std::string text, diag::SourceMap& sources, diag::Sink& diags) {
-  if (text.size() > max_bytes) {
-    report_too_large({sources.add(std::move(name), ""), 0, 0}, diags);
+std::optional<std::uint32_t> add(std::string name, std::string text, diag::SourceMap& sources, diag::Sink& diags,
+                                 std::size_t most_bytes) {
+  if (text.size() > most_bytes) {
+    report_too_large({sources.add(std::move(name), ""), 0, 0}, most_bytes, diags);
     return std::nullopt;
   }
   if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);

@@ -19,9 +19,9 @@ inline constexpr std::size_t max_bytes = 16 * 1024 * 1024;
 // has an entry in `sources` in either case, for the diagnostics to name.
 [[nodiscard]] std::optional<std::uint32_t> load(const std::string& path, diag::SourceMap& sources, diag::Sink& diags);
 
-// The same for a text in memory: standard input, an editor's buffer, a test.
+// The same for a text in memory: standard input, an editor's buffer, a test; or data that a program names.
 [[nodiscard]] std::optional<std::uint32_t> add(std::string name, std::string text, diag::SourceMap& sources,
-                                               diag::Sink& diags);
+                                               diag::Sink& diags, std::size_t most_bytes = max_bytes);
 
 // A file that a program names.
 struct File {

@@ -135,10 +135,25 @@ class Analysis {
         break;
       }
     }
+    std::set<std::pair<std::uint32_t, std::uint32_t>> said;  // components of a vector share their place
     for (flat::Delay& delay : model_.delays) {
       delay.duration = constants(delay.duration);
+      if (said.contains({delay.span.file, delay.span.begin})) continue;
       if (!is_static(delay.duration)) {
         diags_.report(delay.span, delay_not_static).hint("make it of numbers, constants and parameters");
+        said.emplace(delay.span.file, delay.span.begin);
+        continue;
+      }
+      // With the parameters as they are when the run begins.
+      symbolic::Substitution begin(pool_, [&](ExprId leaf) {
+        return pool_[leaf].op == Op::parameter ? pool_.constant(model_.parameters[pool_[leaf].index].initial)
+                                               : ExprId();
+      });
+      const ExprId duration = begin(delay.duration);
+      if (pool_.is_constant(duration) && !(pool_[duration].number > 0)) {
+        diags_.report(delay.span, delay_not_positive, expr::print_number(pool_[duration].number))
+            .hint("it looks back: write `delay(x, 0.1)` for the value of x a tenth of a second ago");
+        said.emplace(delay.span.file, delay.span.begin);
       }
     }
   }
@@ -160,6 +175,14 @@ class Analysis {
     }
   }
 
+  // What a delay remembers is computed, be it a derivative that no equation mentions. Whether it is a new one.
+  bool want(const flat::Delay& delay) {
+    std::uint32_t& highest = highest_[delay.source.value];
+    if (highest >= delay.order || sorted_.constants.contains(delay.source.value)) return false;
+    highest = delay.order;
+    return true;
+  }
+
   void find_orders() {
     const std::size_t count = model_.variables.size();
     highest_.assign(count, 0);
@@ -174,6 +197,7 @@ class Analysis {
       raise_orders(equation.right);
     }
     own_order_ = highest_;
+    for (const flat::Delay& delay : model_.delays) want(delay);
     // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x. An
     // equation defines one name.
     std::vector<bool> taken(equations_.size());
@@ -274,11 +298,20 @@ class Analysis {
         }
       }
       while (done[v] < highest_[v]) {
-        auto next = symbolic::differentiate_in_time(pool_, latest[v]);
+        ExprId obstacle;
+        auto next = symbolic::differentiate_in_time(pool_, latest[v], &obstacle, [&](std::uint32_t k) {
+          const ExprId rate = flat::rate_of_delay(model_, k);
+          const flat::Delay& made = model_.delays[pool_[rate].index];
+          if (want(made)) open.push_back(made.source.value);
+          return rate;
+        });
         if (!next) {
-          auto rates = symbolic::leaves(pool_, latest[v], Op::input_rate);
-          diags_.report(definition_span_[v], input_acceleration, model_.input_names[pool_[rates.front()].index])
-              .hint("the derivative {} of `{}` asks for it", done[v] + 1, variable_name(v));
+          const bool is_noise = pool_[obstacle].op == Op::noise;
+          auto report = is_noise ? diags_.report(definition_span_[v], noise_differentiated)
+                                 : diags_.report(definition_span_[v], input_acceleration,
+                                                 model_.input_names[pool_[obstacle].index]);
+          report.hint("the derivative {} of `{}` asks for it", done[v] + 1, variable_name(v));
+          if (is_noise) report.hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
           return;
         }
         symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
@@ -706,7 +739,20 @@ class Analysis {
   void sort_start() {
     System& start = sorted_.start;
     start.unknowns = sorted_.motion.unknowns;
-    start.equations = sorted_.motion.equations;
+    // Before the start all was as it is there.
+    symbolic::Substitution past(pool_, [&](ExprId leaf) {
+      if (pool_[leaf].op != Op::delayed) return ExprId();
+      const flat::Delay& delay = model_.delays[pool_[leaf].index];
+      if (delay.is_rate) return pool_.constant(0);
+      const ExprId source = pool_.variable(delay.source.value, delay.order);
+      const ExprId number = constant_of(source);
+      return number.valid() ? number : source;
+    });
+    for (Equation equation : sorted_.motion.equations) {
+      equation.left = past(equation.left);
+      equation.right = past(equation.right);
+      start.equations.push_back(equation);
+    }
     std::unordered_map<ExprId, base::Span> given;
     std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
     for (ExprId state : sorted_.states) start.unknowns.push_back(state);
@@ -714,7 +760,7 @@ class Analysis {
     for (const flat::Condition& condition : conditions_) {
       ExprId leaf = pool_.variable(condition.variable.value, condition.order);
       if (condition.guess && !states.contains(leaf)) {
-        sorted_.guesses[leaf] = condition.value;
+        sorted_.guesses[leaf] = past(condition.value);
         continue;
       }
       if (!states.contains(leaf)) {
@@ -734,7 +780,7 @@ class Analysis {
         }
         continue;
       }
-      start.equations.push_back({leaf, condition.value, condition.span, 0});
+      start.equations.push_back({leaf, past(condition.value), condition.span, 0});
     }
     std::set<std::string> missing;
     for (ExprId state : sorted_.states) {

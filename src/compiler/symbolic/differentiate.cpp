@@ -145,7 +145,8 @@ std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, Exp
   return derivative(pool, e, [&](ExprId id) { return id == leaf ? one : zero; }, obstacle);
 }
 
-std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle) {
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle,
+                                            const RateOfDelay& rate_of_delay) {
   const auto of_leaf = [&](ExprId id) {
     const Node node = pool[id];
     switch (node.op) {
@@ -156,8 +157,9 @@ std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* 
       case Op::input:
         return pool.input_rate(node.index);
       case Op::input_rate:
-      case Op::delayed:
         return ExprId();
+      case Op::delayed:
+        return rate_of_delay ? rate_of_delay(node.index) : ExprId();
       default:
         return pool.constant(0);
     }

@@ -21,8 +21,11 @@ using expr::ExprId;
 std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, ExprId* obstacle = nullptr);
 
 // d(e)/dt along the motion between events: a variable's order rises by one, an input becomes its rate, t becomes 1, a discrete
-// value is constant. An input's rate and a delayed value have no derivative.
-std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle = nullptr);
+// value is constant. An input's rate has no derivative; that of what delay k gives is `rate_of_delay(k)`, and without one it
+// has none.
+using RateOfDelay = std::function<ExprId(std::uint32_t delay)>;
+std::optional<ExprId> differentiate_in_time(expr::Pool& pool, ExprId e, ExprId* obstacle = nullptr,
+                                            const RateOfDelay& rate_of_delay = {});
 
 // Rewrites expressions from the leaves up: `leaf` gives a leaf's new expression, or an invalid id to keep it; `combine` puts an
 // operation together again from its rewritten operands. The object remembers its answers, so that many expressions over the

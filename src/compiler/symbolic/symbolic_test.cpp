@@ -177,6 +177,15 @@ TEST(DifferentiateInTime, NamesTheDelayOrTheNoiseThatHasNoDerivative) {
   EXPECT_EQ(obstacle, noise);
 }
 
+TEST(DifferentiateInTime, TakesTheRatesOfDelaysFromOutside) {
+  Pool pool;
+  ExprId late = pool.delayed(3);
+  auto d = differentiate_in_time(pool, pool.multiply(late, pool.time()), nullptr,
+                                 [&](std::uint32_t k) { return pool.delayed(k + 10); });
+  ASSERT_TRUE(d.has_value());
+  EXPECT_EQ(*d, pool.add(pool.multiply(pool.delayed(13), pool.time()), late));
+}
+
 TEST(DifferentiateInTime, ConditionsAndRoundingNeedNoDerivative) {
   Pool pool;
   ExprId x = pool.variable(0, 0);

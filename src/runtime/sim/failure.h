@@ -17,8 +17,8 @@ struct NamedValue {
 struct Failure {
   tactus_status status = TACTUS_OK;  // of the kernel's call; ok when none was made
   std::string kind;                  // status_name, or "delay_too_short"
-  double time = 0;   // of the last good state; the failed step began here
-  std::string text;  // one or more lines for people, without an end of line
+  double time = 0;                   // of the last good state; the failed step began here
+  std::string text;                  // one or more lines for people, without an end of line
   std::string hint;
   std::string equations;             // of the block that found no solution, "; "-separated; else empty
   std::uint32_t line = 0;            // of its first equation; 0: none

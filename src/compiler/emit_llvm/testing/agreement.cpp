@@ -40,9 +40,14 @@ Agreement compare_all_backends(std::span<const ir::Program> programs, std::span<
         differs("optimised", run_table(model->optimised(), plans[k])) || (!wasm.empty() && differs("wasm", wasm[k]))) {
       return result;
     }
-    const std::size_t record = 6 + programs[k].state_names.size() + programs[k].output_count +
-                               programs[k].discrete_count + programs[k].watch_count;
+    // The first record stands at the start, the last one at the end: see record() in compare.cpp.
+    const std::size_t discrete = programs[k].discrete_count;
+    const std::size_t behind = discrete + programs[k].watch_count;
+    const std::size_t record = 6 + programs[k].state_names.size() + programs[k].output_count + behind;
     result.ran_to_the_end += quick[quick.size() - record] == 0;
+    result.jumped += !std::equal(quick.end() - static_cast<std::ptrdiff_t>(behind),
+                                 quick.end() - static_cast<std::ptrdiff_t>(behind - discrete),
+                                 quick.begin() + static_cast<std::ptrdiff_t>(record - behind));
     for (double value : quick) result.finite_values += std::isfinite(value);
     result.values += quick.size();
   }

@@ -11,6 +11,7 @@ namespace backend_testing {
 struct Agreement {
   std::string difference;  // "" when all agree; else the model, the backend, the place, and the program
   std::size_t ran_to_the_end = 0;
+  std::size_t jumped = 0;  // models whose discrete values are others at the end than at the start
   std::size_t values = 0;
   std::size_t finite_values = 0;
 };

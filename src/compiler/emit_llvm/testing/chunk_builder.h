@@ -24,6 +24,14 @@ class ChunkBuilder {
   ir::Value select(ir::Value condition, ir::Value yes, ir::Value no) {
     return push({.op = ir::Op::select, .a = condition, .b = yes, .c = no});
   }
+  ir::Value table(std::uint32_t index, ir::Value a, std::uint32_t order = 0) {
+    return push({.op = ir::Op::table, .a = a, .index = index, .size = order});
+  }
+  ir::Value table_2(std::uint32_t index, ir::Value a, ir::Value b, std::uint32_t order_a = 0,
+                    std::uint32_t order_b = 0) {
+    return push({.op = ir::Op::table, .a = a, .b = b, .index = index, .size = order_a, .count = order_b});
+  }
+  ir::Value noise(double seed, ir::Value phase) { return push({.op = ir::Op::noise, .a = phase, .number = seed}); }
   void store(ir::Op op, std::uint32_t index, ir::Value a) { push({.op = op, .a = a, .index = index}); }
 
   // entries: the matrix by rows, then the right sides. work: the offset of its scratch.

@@ -89,11 +89,22 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
     data[layout.input_rates + k] = 0.125 * (k + 1);
   }
   if (status == TACTUS_OK) status = tk_start(model, instance);
+  if (status == TACTUS_OK) status = tk_begin_events(model, instance);
   record(status);
   std::vector<double> dense(model->state_count);
   for (int k = 0; k < plan.records && status == TACTUS_OK && instance->time < plan.t_end; ++k) {
     model = k % 2 == 0 ? first : second;
     const double before = instance->time;
+    if (plan.parts) {
+      status = tk_part(model, instance, plan.solver, plan.h, plan.tolerance, plan.t_end);
+      if (status == TACTUS_OK && instance->time > before) {
+        tk_between(model, instance, plan.solver, before + 0.5 * (instance->time - before), dense.data());
+        trail.insert(trail.end(), dense.begin(), dense.end());
+      }
+      if (status == TACTUS_OK) status = tk_fire(model, instance);
+      record(status);
+      continue;
+    }
     if (plan.solver < TACTUS_BS3) {
       status = model->fixed_steps(model, instance, plan.solver, plan.h, plan.steps);
     } else {
@@ -115,8 +126,8 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
   write(folder.file("model.wasm"), wasm.data(), wasm.size());
   std::string list;
   for (const WasmRun& r : runs) {
-    list += fmt::format("{} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
-                        r.plan.tolerance, r.plan.records, r.plan.steps);
+    list += fmt::format("{} {} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
+                        r.plan.tolerance, r.plan.records, r.plan.steps, r.plan.parts ? 1 : 0);
   }
   write(folder.file("runs"), list.data(), list.size());
   run_or_abort(fmt::format("node '{}/src/compiler/emit_llvm/testing/wasm_trail.mjs' '{}' '{}' '{}'", TACTUS_SOURCE_DIR,
@@ -136,7 +147,7 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
 
 }  // namespace
 
-std::vector<Plan> plans_of_all_solvers(double h, double t_end) {
+std::vector<Plan> plans_of_all_solvers(double h, double t_end, Parts parts) {
   std::vector<Plan> plans;
   for (int solver : {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
     Plan plan;
@@ -145,6 +156,8 @@ std::vector<Plan> plans_of_all_solvers(double h, double t_end) {
     plan.t_end = t_end;
     plan.records = solver < TACTUS_BS3 ? 50 : 200;
     plans.push_back(plan);
+    plan.parts = true;
+    if (parts == Parts::too) plans.push_back(plan);
   }
   return plans;
 }

@@ -13,7 +13,8 @@
 
 namespace backend_testing {
 
-// What to run: `records` times `steps` fixed steps, or `records` adaptive steps up to t_end.
+// What to run: `records` times `steps` fixed steps, or `records` adaptive steps up to t_end, with some events fired by hand after
+// each, always the same ones; or with `parts`, `records` parts of a run up to t_end, as the kernel makes and fires them.
 struct Plan {
   int solver = TACTUS_RK4;
   double h = 0.01;  // fixed step, or the largest adaptive one
@@ -21,14 +22,16 @@ struct Plan {
   double tolerance = 1e-6;
   int records = 50;
   int steps = 10;
+  bool parts = false;
 };
 
-// One plan for each solver.
-std::vector<Plan> plans_of_all_solvers(double h, double t_end);
+// One plan for each solver; in parts a second one.
+enum class Parts { without, too };
+std::vector<Plan> plans_of_all_solvers(double h, double t_end, Parts parts = Parts::without);
 
-// Inputs are set to fixed values and rates. Then for each record: some events are fired, always the same ones; status,
-// failed_block, failed_index, time, statuses of outputs and watch, states, outputs, discrete and watched values, and for adaptive
-// steps the dense state in the middle. Ends after the first failure.
+// Inputs are set to fixed values and rates. Then for each record: status, failed_block, failed_index, time, statuses of outputs
+// and watch, states, outputs, discrete and watched values, and for adaptive steps and parts the state in the middle. Ends after
+// the first failure.
 using Trail = std::vector<double>;
 Trail run_table(const tactus_model* model, const Plan& plan);
 // Alternates between two tables of the same program at every record: what a swap of tiers does.

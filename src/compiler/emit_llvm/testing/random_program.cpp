@@ -42,6 +42,7 @@ struct Scope {
   std::uint32_t parameters = 0;
   std::uint32_t derived = 0;
   std::uint32_t discrete = 0;
+  std::uint32_t delays = 0;
   std::uint32_t first_work = 0;  // work[first_work .. first_work + stored_work) was stored by earlier chunks
   std::uint32_t stored_work = 0;
   std::uint32_t captured = 0;
@@ -63,26 +64,37 @@ class ProgramMaker {
     p_.input_count = dice_.below(3);
     for (std::uint32_t k = 0; k < p_.input_count; ++k)
       p_.input_channels.push_back({fmt::format("u{}", k), "", k, 1, 1, 0});
-    p_.derived_count = dice_.below(3);
+    const std::uint32_t free_derived = dice_.below(3);
+    const std::uint32_t delays = dice_.chance(3) ? 1 + dice_.below(2) : 0;
+    p_.derived_count = free_derived + delays;
+    const std::uint32_t tables = dice_.below(3);
+    for (std::uint32_t k = 0; k < tables; ++k) table();
     p_.step_size = 0.01;
     p_.ending_time = 5;
 
     Scope scope;
     scope.parameters = parameters;
-    prepare(scope);
+    prepare(scope, free_derived);
     scope.derived = p_.derived_count;
     scope.inputs = p_.input_count;
     scope.time = true;
     p_.discrete_count = dice_.below(4);
     const std::uint32_t events = dice_.below(4);
-    p_.watch_count = dice_.below(3);
+    p_.event_precision = dice_.chance(2) ? 1e-6 : 0;
+    p_.max_transitions = dice_.chance(2) ? 20 : 0;
     initialize(scope, states);
     scope.discrete = p_.discrete_count;
     scope.states = states;
+    for (std::uint32_t k = 0; k < delays; ++k)
+      p_.delays.push_back(
+          {.source = k, .duration = free_derived + k, .capacity = 20 + dice_.below(40), .is_rate = k % 2 == 1});
+    scope.delays = delays;
     derivative(scope, states);
     outputs(scope);
-    watch(scope);
+    // Watched: sources of delays, conditions of events, something else.
+    p_.watch_count = delays;
     for (std::uint32_t k = 0; k < events; ++k) event(scope);
+    watch(scope, delays, p_.watch_count);
     return std::move(p_);
   }
 
@@ -102,7 +114,7 @@ class ProgramMaker {
     const auto one = [&](Op op, std::uint32_t count) {
       if (count > 0) numbers_.push_back(b_.source(op, dice_.below(count)));
     };
-    switch (dice_.below(12)) {
+    switch (dice_.below(13)) {
       case 0:
         if (scope_.time) numbers_.push_back(b_.source(Op::time));
         return;
@@ -125,6 +137,8 @@ class ProgramMaker {
         return;
       case 8:
         return one(Op::discrete, scope_.discrete);
+      case 9:
+        return one(Op::delayed, scope_.delays);
       default:
         return one(Op::state, scope_.states);
     }
@@ -139,7 +153,7 @@ class ProgramMaker {
     static constexpr std::array compare = {Op::less, Op::less_equal, Op::equal, Op::not_equal};
     const auto pick = [&](const auto& ops) { return ops[dice_.below(static_cast<std::uint32_t>(ops.size()))]; };
     const auto truth = [&] { return truths_[dice_.below(static_cast<std::uint32_t>(truths_.size()))]; };
-    switch (dice_.below(12)) {
+    switch (dice_.below(13)) {
       case 0:
       case 1:
         return source();
@@ -168,10 +182,41 @@ class ProgramMaker {
       case 7:
         if (!truths_.empty()) numbers_.push_back(b_.select(truth(), number(), number()));
         return;
+      case 8:
+        if (dice_.chance(3)) {
+          numbers_.push_back(b_.noise(dice_.below(5), number()));
+        } else if (!p_.tables.empty()) {
+          const std::uint32_t which = dice_.below(static_cast<std::uint32_t>(p_.tables.size()));
+          const std::uint32_t order = dice_.chance(2) ? 0 : dice_.below(4);
+          numbers_.push_back(p_.tables[which].y.empty() ? b_.table(which, number(), order)
+                                                        : b_.table_2(which, number(), number(), order, dice_.below(3)));
+        }
+        return;
       default:
         numbers_.push_back(b_.binary(pick(binary), number(), number()));
         return;
     }
+  }
+
+  // Increasing numbers around 0.
+  std::vector<double> places() {
+    std::vector<double> result = {-0.25 * dice_.below(8)};
+    const std::uint32_t more = 1 + dice_.below(6);
+    for (std::uint32_t k = 0; k < more; ++k) result.push_back(result.back() + 0.03125 * (1 + dice_.below(40)));
+    return result;
+  }
+
+  void table() {
+    ir::Table table;
+    table.method = static_cast<tactus_table_method>(dice_.below(3));
+    table.x = places();
+    if (dice_.chance(3)) table.y = places();
+    const std::size_t count = table.x.size() * std::max<std::size_t>(1, table.y.size());
+    for (std::size_t k = 0; k < count; ++k) table.values.push_back(dice_.number());
+    if (table.method == TACTUS_CUBIC) {
+      for (std::size_t k = 0; k < count; ++k) table.slopes.push_back(dice_.number());
+    }
+    p_.tables.push_back(std::move(table));
   }
 
   // A recent value made tame: |v| <= 1.6, except that NaN stays NaN; seldom left as it is.
@@ -186,13 +231,16 @@ class ProgramMaker {
     return b_.unary(Op::atan, safe);
   }
 
-  void prepare(const Scope& scope) {
+  // Behind the free ones, the durations of delays.
+  void prepare(const Scope& scope, std::uint32_t free_derived) {
     if (p_.derived_count == 0 && dice_.chance(2)) return;
     start_chunk(scope);
-    for (std::uint32_t k = 0; k < p_.derived_count; ++k) {
+    for (std::uint32_t k = 0; k < free_derived; ++k) {
       for (int n = 0; n < 3; ++n) grow();
       b_.store(Op::store_derived, k, tame());
     }
+    for (std::uint32_t k = free_derived; k < p_.derived_count; ++k)
+      b_.store(Op::store_derived, k, b_.constant(0.015625 * (1 + dice_.below(30))));
     p_.prepare.chunks.push_back(b_.take());
   }
 
@@ -251,7 +299,9 @@ class ProgramMaker {
       const Value z = r.source(Op::unknown, row);
       const Value inner = r.add(r.source(Op::unknown, other), r.source(Op::captured, dice_.below(captured)));
       const Value bend = r.multiply(r.constant(0.25), r.unary(Op::atan, inner));
-      r.store(Op::store_residual, row, r.subtract(r.add(z, bend), r.source(Op::captured, dice_.below(captured))));
+      Value right = r.source(Op::captured, dice_.below(captured));
+      if (!p_.tables.empty() && p_.tables[0].y.empty()) right = r.add(r.table(0, right), r.noise(row, right));
+      r.store(Op::store_residual, row, r.subtract(r.add(z, bend), right));
       const Value slope = r.binary(Op::divide, r.constant(0.25), r.add(r.constant(1), r.multiply(inner, inner)));
       for (std::uint32_t column = 0; column < size; ++column) {
         Value entry = r.constant(column == row ? 1 : 0);
@@ -307,15 +357,18 @@ class ProgramMaker {
     p_.outputs.chunks.push_back(b_.take());
   }
 
-  void watch(const Scope& scope) {
+  // watched[0 .. conditions) are numbers, up to `rest` conditions, and seldom one more that nothing needs.
+  void watch(const Scope& scope, std::uint32_t conditions, std::uint32_t rest) {
+    if (dice_.chance(4)) ++p_.watch_count;
     if (p_.watch_count == 0) return;
     start_chunk(scope);
     if (dice_.chance(6)) linear_block();
     if (dice_.chance(6)) newton_block();
     for (std::uint32_t k = 0; k < p_.watch_count; ++k) {
       for (int n = 0; n < 3; ++n) grow();
+      const bool is_condition = k >= conditions && k < rest;
       const Value holds = b_.binary(Op::less, number(), number());
-      b_.store(Op::store_watched, k, dice_.chance(2) ? number() : b_.select(holds, b_.constant(1), b_.constant(0)));
+      b_.store(Op::store_watched, k, is_condition ? b_.select(holds, b_.constant(1), b_.constant(0)) : tame());
     }
     p_.watch.chunks.push_back(b_.take());
   }
@@ -323,8 +376,16 @@ class ProgramMaker {
   void event(Scope scope) {
     ir::Event event;
     event.name = fmt::format("e{}", p_.events.size());
-    event.period = 0.125 * (1 + dice_.below(8));
-    event.from = 0.25 * dice_.below(3);
+    event.kind = static_cast<tactus_event_kind>(dice_.below(3));
+    if (event.kind == TACTUS_EVERY) {
+      event.period = 0.03125 * (1 + dice_.below(8));
+      event.from = 0.0625 * dice_.below(3);
+    }
+    if (event.kind == TACTUS_AT) {
+      event.times = {0.05 * dice_.below(3)};
+      while (!dice_.chance(4)) event.times.push_back(event.times.back() + 0.01 * (1 + dice_.below(20)));
+    }
+    if (event.kind == TACTUS_WHEN) event.watched = p_.watch_count++;
     event.line = dice_.below(100);
     p_.events.push_back(event);
     ir::Function& handler = p_.handlers.emplace_back();
@@ -371,6 +432,8 @@ Plan random_plan(std::uint64_t seed) {
   plan.tolerance = 1e-5;
   plan.records = 12;
   plan.steps = 5;
+  plan.parts = dice.chance(2);
+  if (plan.parts) plan.records = 40;
   return plan;
 }
 

@@ -331,10 +331,57 @@ ir::Program reactive() {
   return p;
 }
 
+ir::Program sampled() {
+  ir::Program p = start("sampled", {"x", "y"});
+  p.tables.push_back({.method = TACTUS_HOLD, .x = {-1, 0, 0.5}, .values = {2, -1, 0.25}});
+  p.tables.push_back({.method = TACTUS_LINEAR, .x = {-2, -1, 0.5, 3}, .values = {1, -1, 0.5, 2}});
+  p.tables.push_back(
+      {.method = TACTUS_CUBIC, .x = {-1, 0, 2, 3}, .values = {0, 1, 1.5, 4}, .slopes = {1.5, 0.4, 0.5, 2}});
+  p.tables.push_back({.method = TACTUS_LINEAR, .x = {0, 1, 3}, .y = {-1, 1}, .values = {0, 1, 2, 3, -1, 0.5}});
+  p.tables.push_back({.method = TACTUS_CUBIC,
+                      .x = {0, 1},
+                      .y = {-1, 0.25, 1},
+                      .values = {0, 1, 2, 3, -1, 0.5},
+                      .slopes = {1, 0.5, 0.25, -1, 0, 1}});
+  p.derived_count = 1;
+  p.watch_count = 1;
+  p.delays.push_back({.source = 0, .duration = 0, .capacity = 64});
+  ChunkBuilder b;
+  b.store(Op::store_derived, 0, b.constant(0.375));
+  p.prepare.chunks.push_back(b.take());
+  // x' = y; y' = -x - delayed(x) / 4 + noise / 10
+  const Value pull = b.add(b.state(0), b.multiply(b.constant(0.25), b.source(Op::delayed, 0)));
+  const Value shake = b.noise(42, b.multiply(b.constant(20), b.source(Op::time)));
+  b.store(Op::store_derivative, 0, b.state(1));
+  b.store(Op::store_derivative, 1, b.subtract(b.multiply(b.constant(0.1), shake), pull));
+  p.derivative.chunks.push_back(b.take());
+  b.store(Op::store_watched, 0, b.state(0));
+  p.watch.chunks.push_back(b.take());
+  finish(p, {1, 0});
+  const Value x = b.state(0);
+  const Value y = b.state(1);
+  const auto out = [&](const std::string& name, Value v) {
+    const std::uint32_t at = p.output_count++;
+    b.store(Op::store_output, at, v);
+    p.channels.push_back({name, "", at, 1, 1, 0});
+  };
+  for (std::uint32_t order = 0; order < 5; ++order) {
+    for (std::uint32_t which = 0; which < 3; ++which)
+      out(fmt::format("table{}_{}", which, order), b.table(which, x, order));
+    for (std::uint32_t which = 3; which < 5; ++which) {
+      out(fmt::format("table{}_{}_0", which, order), b.table_2(which, x, y, order, 0));
+      out(fmt::format("table{}_{}_1", which, order), b.table_2(which, x, y, order, 1));
+    }
+  }
+  out("late", b.source(Op::delayed, 0));
+  p.outputs.chunks.push_back(b.take());
+  return p;
+}
+
 std::vector<ir::Program> all_samples() {
   std::vector<ir::Program> samples;
   for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block,
-                     many_chunks, logic, all_elementary, driven, reactive}) {
+                     many_chunks, logic, all_elementary, driven, reactive, sampled}) {
     samples.push_back(make());
   }
   return samples;

@@ -1,5 +1,5 @@
 // node wasm_trail.mjs MODULE RUNS TRAILS: the runs of compare.cpp, in wasm. RUNS has one run a line: table solver h t_end
-// tolerance records steps. TRAILS gets for each its length and its values, as doubles.
+// tolerance records steps parts. TRAILS gets for each its length and its values, as doubles.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [modulePath, runsPath, trailsPath] = process.argv.slice(2);
@@ -29,7 +29,7 @@ function run(model, plan) {
     let status = 0;
     for (let count = order % 3; w.event_count(model) > 0 && status === 0 && count <= 2; ++count) {
       order = (order * 75 + 74) % 65537;
-      status = w.fire(model, instance, order % (w.event_count(model) + 1));
+      status = w.fire_event(model, instance, order % (w.event_count(model) + 1));
       w.values_changed(instance);
     }
     return status;
@@ -43,9 +43,20 @@ function run(model, plan) {
     rates[k] = 0.125 * (k + 1);
   }
   if (status === 0) status = w.start(model, instance);
+  if (status === 0) status = w.begin_events(model, instance);
   record(status);
   for (let k = 0; k < plan.records && status === 0 && w.time(instance) < plan.t_end; ++k) {
     const before = w.time(instance);
+    if (plan.parts) {
+      status = w.part(model, instance, plan.solver, plan.h, plan.tolerance, plan.t_end);
+      if (status === 0 && w.time(instance) > before) {
+        w.between(model, instance, plan.solver, before + 0.5 * (w.time(instance) - before), dense);
+        trail.push(...doubles(dense, w.state_count(model)));
+      }
+      if (status === 0) status = w.fire(model, instance);
+      record(status);
+      continue;
+    }
     if (plan.solver < 3) {
       status = w.fixed_steps(model, instance, plan.solver, plan.h, plan.steps);
     } else {
@@ -63,9 +74,10 @@ function run(model, plan) {
 
 const all = [];
 for (const line of readFileSync(runsPath, "utf8").trim().split("\n")) {
-  const [table, solver, h, t_end, tolerance, records, steps] = line.split(" ");
+  const [table, solver, h, t_end, tolerance, records, steps, parts] = line.split(" ");
   const trail = run(w[table].value, {
     solver: +solver, h: +h, t_end: +t_end, tolerance: +tolerance, records: +records, steps: +steps,
+    parts: +parts === 1,
   });
   all.push(Float64Array.of(trail.length, ...trail));
 }

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Runs the fuzz targets, one after the other.
+
+    fuzz.py --build DIR [--root DIR] [--seconds N] [--work DIR] [--smoke] [TARGET..]
+
+DIR is a build with TACTUS_FUZZ. N seconds (60) are shared among the targets given (all), most for those that see most of the compiler.
+The inputs to begin with are the committed ones (tests/fuzz/corpus/TARGET), the examples, the library and the models of src/**/testdata;
+what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same random
+numbers each time.
+
+A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
+"""
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+# Shares of the time, and what a target is given besides the limits that all have.
+TARGETS = {
+    "fuzz_programs": (6, ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_text": (2, ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_csv": (1, ["-max_len=4096"]),
+}
+LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
+MODELS = (".tact", ".phydl", ".ridl")
+EXPECTED = re.compile(r"[ \t]*//\s*((error|warning)\[\w+\]|hint|note): .*|^//> .*")
+
+
+def models(root):
+    """[(name, text)]: every model of the repository as an input (parts.h), without what its test expects."""
+    folders = [root / "examples", root / "library", *sorted((root / "src").rglob("testdata"))]
+    for path in sorted(path for folder in folders for path in folder.rglob("*") if path.suffix in MODELS):
+        text = path.read_text(encoding="utf8", errors="surrogateescape")
+        text = "\n".join(EXPECTED.sub("", line) for line in text.splitlines()) + "\n"
+        name = str(path.relative_to(root)).replace("/", "_")
+        if path.suffix == ".ridl" and path.with_suffix(".phydl").exists():
+            other = path.with_suffix(".phydl").read_text(encoding="utf8")
+            yield name, f"//= a.phydl\n{other}\n//= a.ridl\n{text}"
+        elif path.suffix != ".tact":
+            yield name, f"//= a{path.suffix}\n{text}"
+        else:
+            yield name, text
+
+
+def tables(root):
+    for path in sorted((root / "examples").rglob("*.csv")):
+        yield path.name, "\x03" + "".join(path.read_text(encoding="utf8").splitlines(keepends=True)[:20])
+
+
+def write_seeds(target, root, folder):
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in tables(root) if target == "fuzz_csv" else models(root):
+        (folder / name).write_text(text, encoding="utf8", errors="surrogateescape")
+
+
+def run(target, seconds, arguments, options):
+    work = options.work / target
+    if options.smoke:
+        shutil.rmtree(work, ignore_errors=True)
+        arguments = [*arguments, "-seed=1"]
+    work.mkdir(parents=True, exist_ok=True)
+    seeds = options.build / "seeds" / target
+    write_seeds(target, options.root, seeds)
+    findings = options.build / "findings"
+    findings.mkdir(exist_ok=True)
+    committed = options.root / "tests/fuzz/corpus" / target
+    folders = [work, seeds] + ([committed] if committed.is_dir() else [])
+    program = options.build / "bin" / target
+    command = [program, *folders, *LIMITS, *arguments, f"-max_total_time={max(1, round(seconds))}", f"-artifact_prefix={findings}/{target}-"]
+    log = options.build / f"{target}.log"
+    with open(log, "wb") as output:
+        code = subprocess.run(command, cwd=options.build / "bin", stdout=output, stderr=subprocess.STDOUT).returncode
+    lines = log.read_text(encoding="utf8", errors="replace").splitlines()
+    figures = dict(re.findall(r"stat::(\w+):\s*(\d+)", "\n".join(lines[-20:])))
+    coverage = [match for match in (re.search(r"cov: (\d+) ft: (\d+)", line) for line in lines) if match]
+    edges = f", {coverage[-1].group(1)} edges, {coverage[-1].group(2)} features" if coverage else ""
+    print(f"{target}: {figures.get('number_of_executed_units', '?')} executions{edges}{'' if code == 0 else ', FOUND something'}", flush=True)
+    if code != 0:
+        print("\n".join(lines[-60:]))
+        print(f"again: {program} {findings}/{target}-..")
+    return code == 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent.parent)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--work", type=pathlib.Path)
+    parser.add_argument("--smoke", action="store_true")
+    parser.add_argument("targets", nargs="*", metavar="TARGET")
+    options = parser.parse_args()
+    options.build = options.build.resolve()
+    options.work = options.work or options.build / "corpus"
+    targets = options.targets or list(TARGETS)
+    unknown = [target for target in targets if target not in TARGETS]
+    if unknown:
+        parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
+    if not all((options.build / "bin" / target).exists() for target in targets):
+        print(f"{options.build} has no fuzz targets; `./dev fuzz` builds them")
+        return 77
+    total = sum(TARGETS[target][0] for target in targets)
+    good = [run(target, options.seconds * TARGETS[target][0] / total, TARGETS[target][1], options) for target in targets]
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
