@@ -17,7 +17,7 @@ inline constexpr diag::Kind<Text> bad_setting{"C004", "{}"};
 inline constexpr diag::Kind<Text> unknown_function{"C005", "there is no function `{}`"};
 inline constexpr diag::Kind<Text, std::string> argument_count{"C006", "`{}` does not take {}"};
 inline constexpr diag::Kind<Text, std::string, std::string> shapes_differ{"C007", "{}: one side is {}, the other {}"};
-inline constexpr diag::Kind<Text, Text, std::string> wrong_shape{"C008", "`{}` needs {}, not {}"};
+inline constexpr diag::Kind<Text, Text, std::string> wrong_shape{"C008", "{} needs {}, not {}"};
 inline constexpr diag::Kind<> index_not_constant{"C009", "an index must be a whole number known before the run"};
 inline constexpr diag::Kind<long long, std::string> index_out_of_range{"C010", "there is no component {} in {}"};
 inline constexpr diag::Kind<Text> not_constant{"C011", "{} must be known before the run"};
@@ -42,10 +42,13 @@ inline constexpr diag::Kind<Text> no_timing{"C028", "nothing says when `{}` happ
 inline constexpr diag::Kind<Text> not_in_handler{"C029", "{} cannot stand in a handler"};
 inline constexpr diag::Kind<Text> no_behaviour_given{"C030", "`{}` stays 0: the reactive behaviours are not given",
                                                      diag::Severity::warning};
-inline constexpr diag::Kind<> table_without_file{"C031", "`table` needs a file's name in quotes"};
-inline constexpr diag::Kind<Text> unknown_table_option{"C032", "`table` knows no `{}`"};
-inline constexpr diag::Kind<> column_of_map{"C033", "a table of two arguments has no column to choose"};
+inline constexpr diag::Kind<> table_without_file{"C036", "`table` needs a file's name in quotes"};
+inline constexpr diag::Kind<Text> unknown_table_option{"C037", "`table` knows no `{}`"};
+inline constexpr diag::Kind<> column_of_map{"C038", "a table of two arguments has no column to choose"};
 
+inline constexpr diag::Kind<Text> equality_in_guard{"C034", "{} are equal at no instant that a run could find"};
+inline constexpr diag::Kind<Text> constant_primed{"C035", "`{}` is a derivative, and that of a constant is 0",
+                                                  diag::Severity::warning};
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};
 inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{

@@ -38,7 +38,9 @@ class EventReader {
       for (const parse::ObservedEvent& event : external.events) add_observed(event);
     }
     for (const Event& event : model_.events) {
-      if (event.kind == parse::EventKind::when) read_names(event.condition, nullptr, 0);
+      if (event.kind != parse::EventKind::when) continue;
+      read_names(event.condition, nullptr, 0);
+      read_guard(event.condition);
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) read_behaviour(behaviour);
   }
@@ -102,6 +104,32 @@ class EventReader {
       return;
     }
     model_.events.push_back(std::move(event));
+  }
+
+  // Real numbers that move pass each other between two instants; only what changes at events can be compared by `=`.
+  void read_guard(NodeId id) {
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::compare && node.op == parse::Op::equal && moves(id)) {
+      const std::string left = parse::print(tree_, names_, tree_.child(id, 0));
+      const std::string right = parse::print(tree_, names_, tree_.child(id, 1));
+      diags_.report(node.span, equality_in_guard, fmt::format("`{}` and `{}`", left, right))
+          .hint("write `{0} >= {1}` or `{0} <= {1}`: the event happens when that becomes true", left, right);
+      return;
+    }
+    for (const parse::Child& child : tree_.children_of(id)) read_guard(child.node);
+  }
+
+  bool moves(NodeId id) const {
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::name) {
+      auto found = model_.find(node.name);
+      if (!found) return node.name == time_;
+      const Role role = model_.symbols[*found].role;
+      return role == Role::input || (role == Role::variable && !model_.passive.contains(node.name));
+    }
+    const auto children = tree_.children_of(id);
+    return std::any_of(children.begin(), children.end(),
+                       [&](const parse::Child& child) { return moves(child.node); });
   }
 
   void read_behaviour(const parse::Behaviour& behaviour) {

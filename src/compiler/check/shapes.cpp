@@ -9,6 +9,7 @@
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/foreign_functions.h"
 #include "compiler/check/numbers.h"
 #include "compiler/check/tables.h"
 #include "compiler/check/target.h"
@@ -86,12 +87,13 @@ class Shapes {
       if (auto shape = given_shape(given.shape)) push(given.value, *shape, likely, nullptr, 0);
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) infer_behaviour(behaviour);
+    // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
+    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
+    // Behind the equations: where a start contradicts them, the start is the one to mend.
     for (const parse::Condition& condition : tree_.conditions) {
       if (parameters_are_scalars_ || !is_parameter(condition.value))
         relate(condition.variable, condition.value, likely);
     }
-    // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
-    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     if (!changed_) return;
     for (const parse::Equation& equation : std::views::reverse(tree_.equations))
       relate(equation.left, equation.right, likely);
@@ -292,7 +294,7 @@ class Shapes {
       case NodeKind::member:
         return shape_of_member(id);
       case NodeKind::prime:
-        return of_child(0);
+        return shape_of_prime(id, scope, depth);
       case NodeKind::negate:
         return of_child(0);
       case NodeKind::argument:
@@ -322,7 +324,7 @@ class Shapes {
         Known base = of_child(0);
         Known exponent = of_child(1);
         if (base.is_fixed() && base.shape.is_matrix() && reporting_) {
-          diags_.report(node.span, wrong_shape, "^", "scalars or vectors", describe(base.shape))
+          diags_.report(node.span, wrong_shape, "`^`", "scalars or vectors", describe(base.shape))
               .hint("write the product of the matrices out");
         }
         return component_wise(base, exponent, node.span, "`^` does not fit");
@@ -340,10 +342,10 @@ class Shapes {
       case NodeKind::in_set:
         return shape_of_in_set(id, scope, depth);
       case NodeKind::in_range:
-        for (std::uint32_t i = 0; i < 3; ++i) need_scalar(of_child(i), tree_[tree_.child(id, i)].span, "in");
+        for (std::uint32_t i = 0; i < 3; ++i) need_scalar(of_child(i), tree_[tree_.child(id, i)].span, "`in`");
         return Known::of(Shape::scalar());
       case NodeKind::conditional: {
-        need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "if");
+        need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "`if`");
         return component_wise(of_child(1), of_child(2), node.span, "the branches of `if` differ");
       }
       case NodeKind::sum_over:
@@ -354,6 +356,19 @@ class Shapes {
         return shape_of_call(id, scope, depth);
     }
     return {};
+  }
+
+  // A matrix that is constant is primed by those who mean its transpose.
+  Known shape_of_prime(NodeId id, const Scope* scope, int depth) {
+    const Known known = shape_of(tree_.child(id, 0), scope, depth + 1);
+    const parse::Node& base = tree_[tree_.child(id, 0)];
+    if (!reporting_ || base.kind != NodeKind::name || !known.is_fixed() || !known.shape.is_matrix()) return known;
+    auto found = model_.find(base.name);
+    if (!find_binding(scope, base.name) && found && model_.symbols[*found].role == Role::constant) {
+      diags_.report(tree_[id].span, constant_primed, parse::print(tree_, names_, id))
+          .hint("the transpose is `transpose({})`", names_.text(base.name));
+    }
+    return known;
   }
 
   Known shape_of_name(NodeId id, const Scope* scope) {
@@ -383,15 +398,29 @@ class Shapes {
   }
 
   Known shape_of_member(NodeId id) {
-    const parse::Node& node = tree_[id];
     // roles has made a symbol of every value that a device gives.
     const std::string text = parse::print(tree_, names_, id);
     if (auto found = model_.find(names_.find(text))) return Known::of(model_.symbols[*found].shape);
-    if (reporting_) {
+    if (reporting_) report_no_member(id, text);
+    return {};
+  }
+
+  void report_no_member(NodeId id, const std::string& text) {
+    const parse::Node& node = tree_[id];
+    const std::string base = parse::print(tree_, names_, tree_.child(id, 0));
+    const bool is_device =
+        std::any_of(tree_.externals.begin(), tree_.externals.end(),
+                    [&](const parse::External& external) { return names_.text(external.name) == base; });
+    if (is_device) {
       diags_.report(node.span, not_built, text)
           .hint("this version knows `NAME.position` of an `external NAME`, a vector of 3");
+      return;
     }
-    return {};
+    auto report = diags_.report(node.span, not_a_value, fmt::format("`{}`", text));
+    if (names_.text(node.name) == "start")
+      report.hint("a start stands under `boundary`: `{}(0) = 1;`", base);
+    else
+      report.hint("a dot stands behind an instance of a module or an `external`, and `{}` is neither", base);
   }
 
   Known shape_of_tuple(NodeId id, const Scope* scope, int depth) {
@@ -426,7 +455,9 @@ class Shapes {
     if (a.is_fixed() && b.is_fixed()) {
       if (a.shape == b.shape || b.shape.is_scalar()) return a;
       if (a.shape.is_scalar()) return b;
-      if (reporting_) diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+      if (reporting_)
+        diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape))
+            .hint("both need as many components, or one of them is a scalar");
       return {};
     }
     // A vector and something open: the sum is that vector, for a scalar spreads.
@@ -450,6 +481,8 @@ class Shapes {
           diags_.report(span, shapes_differ, "these cannot be multiplied", describe(a.shape), describe(b.shape));
       if (a.shape.is_vector())
         report.hint("the matrix stands first: `M * v`; for a row times a matrix write `transpose(M) * v`");
+      else
+        report.hint("the first has {} columns, so the second needs {} rows", a.shape.columns, a.shape.columns);
     }
     return {};
   }
@@ -457,7 +490,7 @@ class Shapes {
   Known quotient(Known a, Known b, base::Span span) {
     if (b.is_fixed() && b.shape.is_matrix()) {
       if (reporting_) {
-        diags_.report(span, wrong_shape, "/", "a scalar or a vector below", describe(b.shape))
+        diags_.report(span, wrong_shape, "`/`", "a scalar or a vector below", describe(b.shape))
             .hint("write `inverse(M) * v`");
       }
       return {};
@@ -467,12 +500,14 @@ class Shapes {
 
   void need_scalar(Known known, base::Span span, std::string_view what) {
     if (reporting_ && known.is_fixed() && !known.shape.is_scalar()) {
-      diags_.report(span, wrong_shape, what, "a scalar", describe(known.shape));
+      auto report = diags_.report(span, wrong_shape, what, "a scalar", describe(known.shape));
+      if (known.shape.is_vector()) report.hint("take a component, `v[1]`, or the length, `norm(v)`");
     }
   }
 
   Known need(Known known, base::Span span, std::string_view what, std::string_view wanted, bool fits) {
-    if (reporting_ && known.is_fixed() && !fits) diags_.report(span, wrong_shape, what, wanted, describe(known.shape));
+    if (reporting_ && known.is_fixed() && !fits)
+      diags_.report(span, wrong_shape, fmt::format("`{}`", what), wanted, describe(known.shape));
     return known;
   }
 
@@ -534,8 +569,19 @@ class Shapes {
       long long limit = i == 1 ? base.shape.rows : base.shape.columns;
       if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) &&
           reporting_) {
-        diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape))
-            .hint("components are numbered from 1 to {}", limit);
+        auto report = diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape));
+        if (base.shape.is_scalar())
+          report.hint("a scalar has no components; write it without `[..]`");
+        else if (i == 2 && !base.shape.is_matrix())
+          report.hint("a vector has one index: `p[1]`");
+        else if (*index == 0)
+          report.hint("components are numbered from 1 to {}: the first is `{}[1]`", limit,
+                      parse::print(tree_, names_, tree_.child(id, 0)));
+        else if (*index < 0)
+          report.hint("components are numbered from 1 to {}: the last is `{}[{}]`", limit,
+                      parse::print(tree_, names_, tree_.child(id, 0)), limit);
+        else
+          report.hint("components are numbered from 1 to {}", limit);
       }
     }
     if (!base.is_fixed()) return {};
@@ -549,8 +595,7 @@ class Shapes {
     if (callee.kind != NodeKind::name) {
       if (is_table_call(model_, names_, id)) return shape_of_table(id, scope, depth);
       if (reporting_) {
-        diags_.report(callee.span, not_a_value, "this call")
-            .hint("only a function's name can be called; write `*` to multiply");
+        report_no_function(id);
       }
       return {};
     }
@@ -561,12 +606,12 @@ class Shapes {
     if (!builtin) {
       if (reporting_) {
         if (found) {
-          diags_.report(node.span, not_a_value, fmt::format("`{}(..)`", name))
-              .hint("`{}` is no function; to multiply write `{} * (..)`; a start `{}(0) = ..` stands under `boundary`",
-                    name, name, name);
+          report_no_function(id);
         } else {
           auto report = diags_.report(callee.span, unknown_function, name);
-          if (auto near = nearest_function(name))
+          if (auto advice = foreign_function_advice(tree_, names_, id))
+            report.hint("{}", *advice);
+          else if (auto near = nearest_function(name))
             report.hint("did you mean `{}`?", *near);
           else
             report.hint("declare it: `function {}(x) = ..;`", name);
@@ -582,6 +627,35 @@ class Shapes {
       return {};
     }
     return shape_of_builtin(id, *builtin, scope, depth);
+  }
+
+  // What has the form of a call but calls no function: x(t), p(1), x(0) = 1, (a + b)(a - b).
+  void report_no_function(NodeId id) {
+    const parse::Node& node = tree_[id];
+    const NodeId callee = tree_.child(id, 0);
+    const std::string name = parse::print(tree_, names_, callee);
+    std::string arguments;
+    for (std::uint32_t i = 1; i < node.child_count; ++i)
+      arguments += (i > 1 ? ", " : "") + parse::print(tree_, names_, tree_.child(id, i));
+    const parse::Node* argument = node.child_count == 2 ? &tree_[tree_.child(id, 1)] : nullptr;
+    const bool of_time = argument && argument->kind == NodeKind::name && argument->name == time_;
+    if (of_time && time_argument_reported_) return;
+    auto report = diags_.report(node.span, not_a_value, fmt::format("`{}({})`", name, arguments));
+    const NodeKind kind = tree_[callee].kind;
+    const bool is_name = kind == NodeKind::name || kind == NodeKind::prime || kind == NodeKind::member;
+    const Known known = shape_of(callee, nullptr, 0);
+    if (of_time) {
+      time_argument_reported_ = true;
+      report.hint("every name is a function of time: write `{}` alone", name);
+    } else if (argument && is_name && known.is_fixed() && !known.shape.is_scalar()) {
+      report.hint("a component is written `{}[{}]`", name, arguments);
+    } else if (argument && is_name && numbers_.value(tree_.child(id, 1)) == model_.settings.starting_time) {
+      report.hint("a start stands under `boundary`: `{}({}) = ..;`", name, arguments);
+    } else if (is_name) {
+      report.hint("`{0}` is no function; a product is written `{0} * ({1})`", name, arguments);
+    } else {
+      report.hint("a product is written `({}) * ({})`", name, arguments);
+    }
   }
 
   Known shape_of_table(NodeId id, const Scope* scope, int depth) {
@@ -601,7 +675,7 @@ class Shapes {
     if (!found) return {};
     const std::size_t columns = model_.tables[*found].samples.values.size();
     if (columns == 1) return result.state == Known::any ? Known::of(Shape::scalar()) : result;
-    need_scalar(result, tree_[tree_.child(id, 1)].span, "table");
+    need_scalar(result, tree_[tree_.child(id, 1)].span, "`table`");
     return Known::of(Shape::vector(static_cast<std::uint32_t>(columns)));
   }
 
@@ -733,7 +807,7 @@ class Shapes {
           Known axis = argument(1);
           need(axis, span(1), "rotate", "an axis, a vector of 3", axis.shape == Shape::vector(3));
         }
-        need_scalar(argument(count - 1), span(count - 1), "rotate");
+        need_scalar(argument(count - 1), span(count - 1), "`rotate`");
         return Known::of(Shape::vector(n));
       }
       case Builtin::transpose: {
@@ -746,7 +820,9 @@ class Shapes {
         Known a = argument(0);
         need(a, span(0), builtin.name, "a square matrix", a.shape.is_matrix() && a.shape.rows == a.shape.columns);
         if (a.is_fixed() && a.shape.rows > 6 && reporting_) {
-          diags_.report(span(0), wrong_shape, builtin.name, "a matrix of at most 6 x 6", describe(a.shape))
+          diags_
+              .report(span(0), wrong_shape, fmt::format("`{}`", builtin.name), "a matrix of at most 6 x 6",
+                      describe(a.shape))
               .hint("write the equation and let it be solved: `M * x = b`");
         }
         return builtin.id == Builtin::det ? scalar : a;
@@ -758,7 +834,7 @@ class Shapes {
       }
       case Builtin::diag: {
         if (count > 1) {
-          for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "diag");
+          for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "`diag`");
           return Known::of(Shape::matrix(count, count));
         }
         Known a = vector_argument(0);
@@ -793,7 +869,7 @@ class Shapes {
         return a.state == Known::any ? scalar : a;
       }
       case Builtin::diff:
-        need_scalar(argument(1), span(1), "diff");
+        need_scalar(argument(1), span(1), "`diff`");
         return argument(0);
       case Builtin::box:
         if (reporting_)
@@ -801,11 +877,11 @@ class Shapes {
         return {};
       case Builtin::delay: {
         Known a = argument(0);
-        need_scalar(argument(1), span(1), "delay");
+        need_scalar(argument(1), span(1), "`delay`");
         return a.state == Known::any ? scalar : a;
       }
       case Builtin::noise:
-        for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "noise");
+        for (std::uint32_t i = 0; i < count; ++i) need_scalar(argument(i), span(i), "`noise`");
         return scalar;
       case Builtin::table:
         if (reporting_)
@@ -836,7 +912,7 @@ class Shapes {
     for (const parse::ShapeGiven& given : tree_.shapes) report_given(given);
     for (const Event& event : model_.events) {
       if (event.condition.valid())
-        need_scalar(shape_of(event.condition, nullptr, 0), tree_[event.condition].span, "when");
+        need_scalar(shape_of(event.condition, nullptr, 0), tree_[event.condition].span, "`when`");
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) report_behaviour(behaviour);
   }
@@ -876,9 +952,15 @@ class Shapes {
   void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
     Known a = shape_of(left, nullptr, 0);
     Known b = shape_of(right, nullptr, 0);
-    if (a.is_fixed() && b.is_fixed() && !(a.shape == b.shape)) {
-      diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
-    }
+    if (!a.is_fixed() || !b.is_fixed() || a.shape == b.shape) return;
+    auto report = diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+    const NodeId larger = a.shape.is_scalar() ? right : left;
+    const bool is_name = tree_[larger].kind == NodeKind::name || tree_[larger].kind == NodeKind::prime;
+    if ((a.shape.is_scalar() && b.shape.is_vector()) || (b.shape.is_scalar() && a.shape.is_vector()))
+      report.hint("take a component, `{0}[1]`, or the length, `norm({0})`; or make both sides vectors",
+                  is_name ? parse::print(tree_, names_, larger) : "v");
+    else
+      report.hint("both sides need the same shape");
   }
 
   void report_parameter(const parse::Parameter& parameter) {
@@ -936,6 +1018,7 @@ class Shapes {
   base::NameId pi_;
   std::vector<SymbolId> active_;  // functions being expanded
   bool self_call_reported_ = false;
+  bool time_argument_reported_ = false;
   long long work_ = 0;
   bool changed_ = false;
   bool parameters_are_scalars_ = false;

@@ -250,7 +250,7 @@ class Expander {
   void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals) {
     auto called = called_module(item, scope);
     if (!called) {
-      if (!item.left.valid())
+      if (!item.left.valid() || is_meant_as_instance(item, scope))
         report_no_module(item, scope);
       else if (item.family.valid())
         declare_one_or_many(scope, tree_[item.left].name, tree_[item.left].span, item.family, What::quantity, locals);
@@ -279,6 +279,39 @@ class Expander {
     enter(scope, name, std::move(entry));
   }
 
+  // `s = Sprng(x, y)` where the program speaks of `s.force`.
+  bool is_meant_as_instance(const parse::Equation& item, Scope& scope) {
+    if (tree_[item.left].kind != NodeKind::name || tree_[item.right].kind != NodeKind::call) return false;
+    const parse::Node& callee = tree_[tree_.child(item.right, 0)];
+    if (callee.kind != NodeKind::name || find(scope, callee.name).entry) return false;
+    if (!bases_known_) {
+      bases_known_ = true;
+      for (const parse::Node& node : tree_.nodes) {
+        if (node.kind != NodeKind::member) continue;
+        NodeId base = tree_.children[node.first_child].node;
+        if (tree_[base].kind == NodeKind::index) base = tree_.child(base, 0);
+        if (tree_[base].kind == NodeKind::name) bases_.insert(tree_[base].name);
+      }
+    }
+    return bases_.contains(tree_[item.left].name);
+  }
+
+  // What a statement of another language that has the form of an instance is here; empty for anything else.
+  std::string foreign_statement(const std::string& name, NodeId call) const {
+    auto argument = [&](std::uint32_t i) {
+      return i < tree_[call].child_count ? parse::print(tree_, names_, tree_.child(call, i)) : std::string("..");
+    };
+    if (name == "connect")
+      return fmt::format("ports are joined by an equation, `{} = {};`, or by giving both instances the same name",
+                         argument(1), argument(2));
+    if (name == "annotation") return "settings stand under `simulation`: `simulation ending_time = 10`";
+    if (name == "reinit" || name == "assert" || name == "terminate")
+      return "what happens at an instant is an event: `event E when c;`, answered under `reactive`";
+    if (name == "print" || name == "printf" || name == "disp" || name == "plot")
+      return "every name is recorded; `external GUI writes x` shows one";
+    return "";
+  }
+
   void report_no_module(const parse::Equation& item, Scope& scope) {
     const NodeId callee = tree_.child(item.right, 0);
     const std::string name = parse::print(tree_, names_, callee);
@@ -294,7 +327,9 @@ class Expander {
     }
     std::sort(known.begin(), known.end());
     auto report = diags_.report(tree_[callee].span, no_module, name);
-    if (auto near = base::nearest(name, known))
+    if (const std::string advice = foreign_statement(name, item.right); !advice.empty())
+      report.hint("{}", advice);
+    else if (auto near = base::nearest(name, known))
       report.hint("did you mean `{}`?", *near);
     else
       report.hint(
@@ -327,8 +362,14 @@ class Expander {
     bind_arguments(scope, item, module_name);
     instances_.push_back(&scope);
     declare(scope, *scope.body, nullptr);
-    for (const auto& [name, argument] : scope.arguments) {
-      auto report = diags_.report(tree_[argument].span, no_such_argument, module_name, names_.text(name));
+    for (std::uint32_t i = 1; i < tree_[item.right].child_count && !scope.arguments.empty(); ++i) {
+      const parse::Node& argument = tree_[tree_.child(item.right, i)];
+      if (argument.kind != NodeKind::argument || scope.arguments.erase(argument.name) == 0) continue;
+      const std::string& name = names_.text(argument.name);
+      const base::Span span{argument.span.file, argument.span.begin,
+                            argument.span.begin + static_cast<std::uint32_t>(name.size())};
+      auto report = diags_.report(span, no_such_argument, module_name, name);
+      if (auto near = base::nearest(name, given_by_name(*called.module))) report.hint("did you mean `{}`?", *near);
       report.hint("{}", ports_and_parameters(*called.module));
     }
     return &scope;
@@ -343,13 +384,53 @@ class Expander {
     }
   }
 
-  std::string ports_and_parameters(const parse::Module& module) const {
-    std::vector<std::string> known;
-    for (const parse::ModulePort& port : module.ports) known.push_back("`" + names_.text(port.name) + "`");
+  std::vector<std::string_view> given_by_name(const parse::Module& module) const {
+    std::vector<std::string_view> known;
+    for (const parse::ModulePort& port : module.ports) known.push_back(names_.text(port.name));
     for (const parse::Parameter& parameter : bodies_[module.body].parameters)
-      known.push_back("`" + names_.text(parameter.name) + "`");
-    if (known.empty()) return "it has no ports and no parameters";
-    return fmt::format("it has {}", fmt::join(known, ", "));
+      known.push_back(names_.text(parameter.name));
+    return known;
+  }
+
+  // The names that an instance's equations, behaviours and events define, then its ports and parameters.
+  std::vector<std::string_view> members(const parse::Module& module) const {
+    std::vector<std::string_view> known;
+    auto add = [&](NameId name) {
+      const std::string_view text = names_.text(name);
+      if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(text);
+    };
+    const Body& body = bodies_[module.body];
+    for (const parse::Equation& equation : body.equations) {
+      NodeId left = equation.left;
+      while (left.valid() && (tree_[left].kind == NodeKind::prime || tree_[left].kind == NodeKind::index))
+        left = tree_.child(left, 0);
+      if (left.valid() && tree_[left].kind == NodeKind::name) add(tree_[left].name);
+    }
+    for (const parse::Behaviour& behaviour : body.behaviours) add(behaviour.name);
+    for (const parse::Event& event : body.events) add(event.name);
+    for (const parse::ModulePort& port : module.ports) add(port.name);
+    for (const parse::Parameter& parameter : body.parameters) add(parameter.name);
+    return known;
+  }
+
+  static std::string list(const std::vector<std::string_view>& names) {
+    std::string out;
+    for (std::string_view name : names) out += fmt::format("{}`{}`", out.empty() ? "" : ", ", name);
+    return out;
+  }
+
+  std::string ports_and_parameters(const parse::Module& module) const {
+    const std::vector<std::string_view> known = given_by_name(module);
+    return known.empty() ? "it has no ports and no parameters" : fmt::format("it has {}", list(known));
+  }
+
+  // `s.force`, for the name of an instance that was used as a value.
+  std::string some_member(const std::string& path, const Entry& entry) const {
+    const Scope* inside = !entry.elements.empty() ? entry.elements.front() : entry.scope;
+    const std::vector<std::string_view> known =
+        inside && inside->module ? members(*inside->module) : std::vector<std::string_view>{};
+    const std::string index = entry.is_family && !path.ends_with(']') ? fmt::format("[{}]", entry.low) : "";
+    return fmt::format("{}{}.{}", path, index, known.empty() ? "x" : known.front());
   }
 
   void bind_arguments(Scope& scope, const parse::Equation& item, const std::string& module_name) {
@@ -365,7 +446,7 @@ class Expander {
           diags_
               .report(node.span, too_many_arguments, module_name,
                       ports.size() == 1 ? "1 port" : fmt::format("{} ports", ports.size()))
-              .hint("parameters are given by name, `k = 2`; {}", ports_and_parameters(*scope.module));
+              .hint("{}", advise_argument(argument, *scope.module));
           return;
         }
         scope.entries.at(ports[next++].name).argument = argument;
@@ -381,6 +462,13 @@ class Expander {
         scope.arguments.emplace(node.name, tree_.child(argument, 0));
       }
     }
+  }
+
+  std::string advise_argument(NodeId argument, const parse::Module& module) const {
+    const auto& parameters = bodies_[module.body].parameters;
+    if (parameters.empty()) return "drop what is too many; " + ports_and_parameters(module);
+    return fmt::format("a parameter is given by its name: `{} = {}`; {}", names_.text(parameters.front().name),
+                       parse::print(tree_, names_, argument), ports_and_parameters(module));
   }
 
   struct Found {
@@ -727,7 +815,7 @@ class Expander {
       case What::instance:
       case What::file:
         diags_.report(span, instance_not_a_value, parse::print(tree_, names_, id))
-            .hint("name what is meant in it: `{}.x`", parse::print(tree_, names_, id));
+            .hint("name what is meant in it, such as `{}`", some_member(parse::print(tree_, names_, id), entry));
         return id;
       case What::module:
         diags_.report(span, module_not_a_value, names_.text(name))
@@ -810,9 +898,12 @@ class Expander {
     Found found = find_own(*inside, node.name);
     if (found.entry) return meaning_of(id, node.name, found);
     if (inside->is_file || !mentions(*inside->body, node.name)) {
-      auto report =
-          diags_.report(node.span, no_member, parse::print(tree_, names_, tree_.child(id, 0)), names_.text(node.name));
-      if (inside->module) report.hint("{}", ports_and_parameters(*inside->module));
+      const std::string path = parse::print(tree_, names_, tree_.child(id, 0));
+      auto report = diags_.report(node.span, no_member, path, names_.text(node.name));
+      if (!inside->module) return id;
+      const std::vector<std::string_view> known = members(*inside->module);
+      if (auto near = base::nearest(names_.text(node.name), known)) report.hint("did you mean `{}.{}`?", path, *near);
+      report.hint("it has {}", known.empty() ? "nothing" : list(known));
       return id;
     }
     return add_name(inside->prefix + names_.text(node.name), node.span);
@@ -861,7 +952,7 @@ class Expander {
     if (!family.entry) return expand_children(id, 0, scope, locals);
     if (family.entry->what == What::instance) {
       diags_.report(node.span, instance_not_a_value, parse::print(tree_, names_, id))
-          .hint("name what is meant in it: `{}.x`", parse::print(tree_, names_, id));
+          .hint("name what is meant in it, such as `{}`", some_member(parse::print(tree_, names_, id), *family.entry));
       return id;
     }
     auto element = element_of(id, *family.entry, scope, locals);
@@ -1153,9 +1244,25 @@ class Expander {
   std::vector<std::unique_ptr<Scope>> scopes_;
   std::vector<Scope*> instances_;
   std::unordered_map<const Body*, std::unordered_set<NameId>> mentioned_;
+  std::unordered_set<NameId> bases_;  // names that stand before a dot
+  bool bases_known_ = false;
   std::size_t turns_ = 0;
   bool is_too_large_ = false;
 };
+
+// Whether some `s` of `s = F(..)` stands before a dot, so that it was meant to be an instance.
+bool has_instance_of_nothing(const parse::Tree& tree) {
+  std::unordered_set<NameId> made;
+  for (const parse::Equation& item : tree.equations) {
+    if (item.left.valid() && tree[item.left].kind == NodeKind::name && tree[item.right].kind == NodeKind::call)
+      made.insert(tree[item.left].name);
+  }
+  return !made.empty() && std::any_of(tree.nodes.begin(), tree.nodes.end(), [&](const parse::Node& node) {
+    if (node.kind != NodeKind::member) return false;
+    const parse::Node& base = tree[tree.children[node.first_child].node];
+    return base.kind == NodeKind::name && made.contains(base.name);
+  });
+}
 
 bool is_timed_by_numbers(const parse::Tree& tree, const parse::Event& item) {
   auto is_number = [&](NodeId id) { return !id.valid() || tree[id].kind == NodeKind::number; };
@@ -1163,7 +1270,7 @@ bool is_timed_by_numbers(const parse::Tree& tree, const parse::Event& item) {
 }
 
 bool is_plain(const parse::Tree& tree) {
-  return tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
+  return !has_instance_of_nothing(tree) && tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
          std::all_of(tree.equations.begin(), tree.equations.end(),
                      [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
          std::all_of(

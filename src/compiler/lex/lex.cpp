@@ -55,7 +55,7 @@ constexpr ForeignOperator foreign_operators[] = {
     {"<>", TokenKind::not_equal, "unequal is `!=`"},
     {"=<", TokenKind::less_equal, "at most is `<=`"},
     {"&", TokenKind::and_and, "and is `&&`"},
-    {"|", TokenKind::or_or, "or is `||`"},
+    {"|", TokenKind::or_or, "or is `||`, and the absolute value `abs(x)`"},
 };
 
 struct Lookalike {
@@ -99,9 +99,10 @@ struct Advice {
 constexpr Advice advices[] = {
     {'?', "a choice is written `if c then a else b`"},
     {'%', "there is no `%`; `x - n * floor(x / n)` is the remainder, and a comment begins with `//`"},
+    {'\\', "what `A` times gives `b` is an equation, `A * x = b;`, or `inverse(A) * b`"},
     {0x00b2, "write `^2`"},
     {0x00b3, "write `^3`"},
-    {0x00b0, "write `[deg]` after the number"},
+    {0x00b0, "write `[deg]` behind the number: `30 [deg]`"},
     {0x201c, "type `\"`"},
     {0x201d, "type `\"`"},
     {0x201e, "type `\"`"},
@@ -293,6 +294,19 @@ class Lexer {
           .hint("a statement goes on until its `;`, over any lines");
       return true;
     }
+    if (peek() == '|' && at_ == closing_bar_) {
+      ++at_;
+      push(TokenKind::right_paren, begin);
+      return true;
+    }
+    if (const std::size_t length = bars(); length > 0) {
+      closing_bar_ = static_cast<std::uint32_t>(at_ + length - 1);
+      diags_.report({tokens_.file, begin, closing_bar_ + 1}, foreign_operator, "|")
+          .hint("the absolute value is written `abs({})`", text_.substr(at_ + 1, length - 2));
+      ++at_;
+      push(TokenKind::left_paren, begin);
+      return true;
+    }
     for (const ForeignOperator& foreign : foreign_operators) {
       if (foreign.text[0] != peek() || !starts_with(foreign.text)) continue;
       // Each of these two is a part of a longer operator or begins a comment.
@@ -304,6 +318,23 @@ class Lexer {
       return true;
     }
     return false;
+  }
+
+  // The length of `|x|` where an operand is expected; 0 for anything else.
+  std::size_t bars() const {
+    if (peek() != '|' || peek(1) == '|' || tokens_.list.empty()) return 0;
+    switch (tokens_.list.back().kind) {
+      case TokenKind::name:
+      case TokenKind::number:
+      case TokenKind::prime:
+      case TokenKind::right_paren:
+      case TokenKind::right_bracket:
+        return 0;
+      default:
+        break;
+    }
+    const std::size_t close = text_.find_first_of("|;\n", at_ + 1);
+    return close != std::string_view::npos && text_[close] == '|' && close > at_ + 1 ? close + 1 - at_ : 0;
   }
 
   // At the start of a line or right behind a `;`.
@@ -388,6 +419,7 @@ class Lexer {
   base::Names& names_;
   diag::Sink& diags_;
   std::uint32_t at_ = 0;
+  std::uint32_t closing_bar_ = ~0u;  // where an absolute value written with bars ends
   Tokens tokens_;
 };
 

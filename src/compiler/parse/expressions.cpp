@@ -141,9 +141,12 @@ NodeId Parser::read_comparison() {
     const NodeId right = read_arithmetic();
     if (!right.valid()) return {};
     if (comparison_operator() != Op::none) {
-      const std::string_view before = text(middle - 1);
+      const std::string both(sources_.text(span_from(first)));
       const std::string shared(sources_.text(span_from(middle)));
-      diags_.report(here(), chained_comparison).hint("write `.. {} {} && {} {} ..`", before, shared, shared, text(at_));
+      const std::size_t second = at_++;
+      if (!read_arithmetic().valid()) return {};
+      const base::Span rest{tokens_.file, token(second).begin, token(at_ - 1).end};
+      diags_.report(span_of(second), chained_comparison).hint("write `{} && {} {}`", both, shared, sources_.text(rest));
       return {};
     }
     return add({.kind = NodeKind::compare, .op = op, .span = span_from(first)}, {left, right});
@@ -161,7 +164,15 @@ NodeId Parser::read_comparison() {
 // range = arith ".." arith
 bool Parser::read_range(NodeId& low, NodeId& high) {
   low = read_arithmetic();
-  if (!low.valid() || !expect(TokenKind::dot_dot)) return false;
+  if (!low.valid()) return false;
+  if (!accept(TokenKind::dot_dot)) {
+    diag::Sink::Reported reported = report_expected("`..`");
+    if (at(TokenKind::colon))
+      reported.hint("a range is written `{}..{}`", sources_.text(tree_[low].span), text(at_ + 1));
+    else
+      reported.hint("a range is written `1..6`");
+    return false;
+  }
   high = read_arithmetic();
   return high.valid();
 }
@@ -348,8 +359,7 @@ NodeId Parser::read_primary() {
     report_expected_expression();
     return {};
   }
-  if (word() != Word::none)
-    diags_.report(here(), reserved_word, text(at_)).hint("give the name another letter: `{}_`", text(at_));
+  if (word() != Word::none) report_reserved();
   ++at_;
   return add_name(at_ - 1);
 }
@@ -409,7 +419,15 @@ NodeId Parser::read_conditional() {
       if (word() != separator) {
         diag::Sink::Reported reported = report_expected(i == 1 ? "`then`" : "`else`");
         reported.related(span_of(first), "of this `if`");
-        if (i == 2) reported.hint("a value is needed in either case: `if c then a else b`");
+        const Node& chosen = tree_[parts[i - 1]];
+        if (i == 2 && chosen.kind == NodeKind::compare && chosen.op == Op::equal && at(TokenKind::semicolon))
+          reported.hint("`if` chooses a value, not an equation: `{} = if {} then {} else ..;`",
+                        sources_.text(tree_[tree_.child(parts[1], 0)].span), sources_.text(tree_[parts[0]].span),
+                        sources_.text(tree_[tree_.child(parts[1], 1)].span));
+        else if (i == 2)
+          reported.hint("a value is needed in either case: `if c then a else b`");
+        else
+          reported.hint("a choice is written `if c then a else b`");
         return {};
       }
       ++at_;

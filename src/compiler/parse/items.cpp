@@ -1,4 +1,6 @@
 // Productions of sections, declarations and their entries.
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "compiler/parse/diagnostics.h"
@@ -28,6 +30,10 @@ void Parser::read_item() {
     case TokenKind::right_paren:
     case TokenKind::right_bracket:
     case TokenKind::right_brace:
+      if (std::find(passed_over_.begin(), passed_over_.end(), at_) != passed_over_.end()) {
+        ++at_;
+        return;
+      }
       diags_.report(here(), unmatched_bracket, lex::describe(kind())).hint("remove it, or open it before");
       ++at_;
       accept(TokenKind::semicolon);
@@ -37,10 +43,17 @@ void Parser::read_item() {
   }
   if (section_ == Section::skipped && !at_item()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
-  const bool used_as_name = !declares && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime);
+  const bool quoted = word() == Word::use && kind(1) == TokenKind::prime && !adjacent(at_ + 1);
+  const bool started = section_ == Section::boundary && kind(1) == TokenKind::left_paren;
+  const bool used_as_name =
+      !declares && !quoted && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime || started);
   if (word() != Word::none && !used_as_name)
     read_declaration(word());
-  else if (!read_foreign_item())
+  else if (read_foreign_item())
+    return;
+  else if (const Word meant = read_misspelt_word(); meant != Word::none)
+    read_declaration(meant);
+  else
     read_entry();
 }
 
@@ -73,6 +86,16 @@ void Parser::read_declaration(Word word) {
       return read_constants();
     case Word::function:
       return read_function();
+    case Word::when: {
+      const std::size_t first = at_++;
+      while (!at_end() && !on_new_line(at_) && this->word() != Word::then) ++at_;
+      const base::Span condition{tokens_.file, token(first + 1).begin, token(at_ - 1).end};
+      diags_.report(span_of(first), expected, "a statement", "the word `when`")
+          .hint("an event is declared, `event hit when {};`, and a behaviour answers it: "
+                "`n = init a = 0 in {{ hit => a + 1 }}` under `reactive`",
+                at_ > first + 1 ? sources_.text(condition) : "x < 0");
+      return skip_foreign_block("when");
+    }
     case Word::if_:
     case Word::true_:
     case Word::false_:
@@ -110,7 +133,7 @@ void Parser::read_declaration(Word word) {
       return recover();
     }
     default:
-      report_expected("a statement");
+      if (!after_dropped()) diags_.report(here(), expected, "a statement", found());
       ++at_;
       return recover();
   }
@@ -119,6 +142,13 @@ void Parser::read_declaration(Word word) {
 void Parser::open_section(Section section) {
   ++at_;
   section_ = section;
+  if (!at(TokenKind::left_brace) && !at(TokenKind::colon)) return;
+  if (!said_braces_)
+    diags_.report(here(), expected, "the first entry of the section", found())
+        .hint("a section goes on until the next one begins; nothing opens or closes it");
+  said_braces_ = true;
+  if (at(TokenKind::left_brace) && closing_[at_] != 0) passed_over_.push_back(closing_[at_]);
+  ++at_;
 }
 
 // A section that this version does not know. The words that begin declarations count in it as everywhere; all else is
@@ -310,6 +340,7 @@ bool Parser::read_condition(base::NameId with) {
   if (!condition.variable.valid()) return false;
   const base::Span variable = span_from(first);
   if (!at(TokenKind::left_paren)) {
+    if (said_initial_) return false;
     diag::Sink::Reported reported = diags_.report(variable, no_time);
     reported.hint("write `{}(0)`", sources_.text(variable));
     if (!with.valid()) reported.hint("an equation, which holds at all times, stands under `system`");
@@ -337,6 +368,7 @@ bool Parser::read_condition(base::NameId with) {
 // equation = ( id | arith ) "=" expr [timing] end | NAME "(" [ arg {"," arg} ] ")" end
 void Parser::read_equation() {
   const std::size_t first = at_;
+  const bool chosen = word() == Word::if_;
   Equation equation;
   if (at_family()) {
     ++at_;
@@ -345,7 +377,7 @@ void Parser::read_equation() {
   } else {
     equation.left = read_arithmetic();
   }
-  if (!equation.left.valid()) return recover();
+  if (!equation.left.valid()) return chosen ? skip_foreign_block("if") : recover();
   if (!accept(TokenKind::equal)) {
     const bool instance = tree_[equation.left].kind == NodeKind::call &&
                           token(at_ - 1).kind == TokenKind::right_paren &&
@@ -379,15 +411,27 @@ void Parser::read_equation() {
   read_end();
 }
 
+// `Real` of `parameter Real k = 4`, reported.
+bool Parser::pass_type(std::string_view declaration) {
+  constexpr std::string_view types[] = {"Real", "Integer", "Boolean", "real", "double", "float", "int", "bool"};
+  if (!at_name() || !at_name(1) || std::find(std::begin(types), std::end(types), text(at_)) == std::end(types))
+    return false;
+  diags_.report(here(), foreign_word, text(at_)).hint("a {0} has no type: `{0} {1} = ..;`", declaration, text(at_ + 1));
+  ++at_;
+  return true;
+}
+
 // "parameter" NAME "=" arith ["in" range] { "," NAME "=" arith ["in" range] } end
 void Parser::read_parameters() {
   ++at_;
   do {
+    const bool typed = pass_type("parameter");
     const std::size_t first = at_;
     Parameter parameter;
     parameter.name = read_name("the name of a parameter");
     parameter.name_span = span_of(first);
     if (!parameter.name.valid()) return recover();
+    if (typed && at(TokenKind::left_paren) && closing_[at_] != 0) step();  // Modelica's attributes
     if (!at(TokenKind::equal)) {
       report_expected("`=`").hint("a parameter has a value: `parameter {} = 1;`", text(first));
       return recover();
@@ -409,6 +453,7 @@ void Parser::read_parameters() {
 void Parser::read_constants() {
   ++at_;
   do {
+    pass_type("constant");
     const std::size_t first = at_;
     Constant constant;
     constant.name = read_name("the name of a constant");
@@ -429,6 +474,10 @@ void Parser::read_function() {
   function.name = read_name("the name of a function");
   function.name_span = span_of(first + 1);
   if (!function.name.valid()) return recover();
+  if (at(TokenKind::equal) && kind(1) == TokenKind::name && kind(2) == TokenKind::left_paren) {
+    report_expected("`(`").hint("a function is one expression: `function {}(x) = ..;`", text(at_ + 1));
+    return skip_foreign_block("");
+  }
   if (!at(TokenKind::left_paren)) {
     report_expected("`(`").hint("a function has arguments: `function square(x) = x^2;`");
     return recover();
@@ -586,7 +635,8 @@ std::optional<std::uint32_t> Parser::read_body(std::size_t open, std::string_vie
   const Level level(*this);
   if (!level.ok()) return std::nullopt;
   if (closing_[open] == 0) {
-    diags_.report(span_of(open), unclosed_body, lex::describe(token(open).kind));
+    diags_.report(span_of(open), unclosed_body, lex::describe(token(open).kind))
+        .hint("write `{}` behind the last statement that belongs to it", token(open).kind == TokenKind::left_brace ? "}" : ")");
     return std::nullopt;
   }
   Body body;
@@ -647,18 +697,23 @@ void Parser::read_module() {
 void Parser::read_loop() {
   const std::size_t first = at_++;
   Loop loop;
+  if (at(TokenKind::left_paren)) {
+    report_expected("the counter of the loop").hint("a loop reads `for i in 1..6 {{ .. }}`");
+    return skip_foreign_block("for");
+  }
   loop.name = read_name("the counter of the loop");
   loop.name_span = span_of(first + 1);
   if (!loop.name.valid()) return recover();
   if (word() != Word::in) {
     report_expected("`in`").hint("a loop reads `for {} in 1..6 {{ .. }}`", text(first + 1));
-    return recover();
+    return skip_foreign_block("for");
   }
   ++at_;
-  if (!read_range(loop.low, loop.high)) return recover();
+  if (!read_range(loop.low, loop.high)) return skip_foreign_block("for");
   if (!at(TokenKind::left_brace)) {
-    report_expected("`{`").hint("a loop reads `for {} in 1..6 {{ .. }}`", text(first + 1));
-    return recover();
+    report_expected("`{`").hint("the body of a loop stands in braces: `for {} in {} {{ .. }}`", text(first + 1),
+                                sources_.text(tree_[loop.low].span.to(tree_[loop.high].span)));
+    return skip_foreign_block("for");
   }
   const std::size_t open = at_++;
   const Section outer = section_;
@@ -675,7 +730,12 @@ void Parser::read_loop() {
 void Parser::read_use() {
   const std::size_t first = at_++;
   if (!at(TokenKind::string)) {
-    report_expected("the file's name in quotes").hint("for example `use \"mechanics.tact\";`");
+    diag::Sink::Reported reported = report_expected("the file's name in double quotes");
+    const bool quoted = at(TokenKind::prime) && kind(1) == TokenKind::name;
+    if (quoted && kind(2) == TokenKind::dot)
+      reported.hint("write `use \"{}.{}\";`", text(at_ + 1), text(at_ + 3));
+    else
+      reported.hint("for example `use \"{}\";`", quoted ? text(at_ + 1) : "mechanics.tact");
     return recover();
   }
   Use use;
@@ -698,7 +758,7 @@ base::NameId Parser::read_name(std::string_view what) {
     return tokens_.name(at_ - 1);
   }
   if (word() != Word::none) {
-    diags_.report(here(), reserved_word, text(at_)).hint("give the name another letter: `{}_`", text(at_));
+    report_reserved();
     // Read as the name it was meant to be, except where the word looks like the start of something else.
     if (on_new_line(at_) && begins_item(word())) return {};
     ++at_;
@@ -716,15 +776,42 @@ bool Parser::read_end() {
     recover();
     return false;
   }
+  if (at(TokenKind::right_bracket) && closing_[at_] == 0) {
+    diags_.report(here(), unmatched_bracket, lex::describe(kind())).hint("remove it, or open it before");
+    ++at_;
+    return accept(TokenKind::semicolon);
+  }
   diag::Sink::Reported reported = diags_.report(end_of_previous(), expected_semicolon);
   if (at(TokenKind::fat_arrow)) reported.hint("at least is `>=`; `=>` belongs to a handler");
+  const bool decimal = at(TokenKind::comma) && at_ > 0 && token(at_ - 1).kind == TokenKind::number && adjacent(at_) &&
+                       kind(1) == TokenKind::number && adjacent(at_ + 1);
+  if (decimal) {
+    reported.hint("a fraction has a point: `{}.{}`", text(at_ - 1), text(at_ + 1));
+    recover();
+    return false;
+  }
   if (at(TokenKind::comma)) {
     reported.hint("each equation ends with `;`, not with `,`");
     ++at_;
     return true;
   }
-  if (on_new_line(at_) || begins_item(word())) return true;
-  if (at(TokenKind::name) || at(TokenKind::number)) reported.hint("or is an operator missing before {}?", found());
+  if (on_new_line(at_) || begins_item(word())) {
+    reported.hint("a statement ends with `;`");
+    return true;
+  }
+  constexpr std::string_view functions[] = {"sin",  "cos",  "tan", "asin", "acos", "atan",  "sqrt",
+                                            "exp",  "log",  "abs", "sign", "norm", "floor", "ceil"};
+  const std::string_view before = at_ > 0 ? text(at_ - 1) : "";
+  const bool operand = at(TokenKind::name) || at(TokenKind::number);
+  const TokenKind kind_before = at_ > 0 ? token(at_ - 1).kind : TokenKind::end;
+  if (word() == Word::if_)
+    reported.hint("the condition stands first: `if c then a else b`");
+  else if (operand && std::find(std::begin(functions), std::end(functions), before) != std::end(functions))
+    reported.hint("an argument stands in parentheses: `{}({})`", before, text(at_));
+  else if (operand && word() == Word::none && (kind_before == TokenKind::name || kind_before == TokenKind::number))
+    reported.hint("or is it a product? it is written `{} * {}`", before, text(at_));
+  else if (operand)
+    reported.hint("or is an operator missing before {}?", found());
   recover();
   return false;
 }

@@ -76,6 +76,7 @@ class Parser {
   diag::Sink::Reported report_no_equation();
   void report_expected_expression();
   void match_brackets();
+  bool begins_matrix(std::size_t index) const;
   // A word that begins an item; `event` behind `observes` does not.
   bool at_item() const {
     return begins_item(word()) && !(word() == Word::event && at_ > 0 && word_at(at_ - 1) == Word::observes);
@@ -89,6 +90,15 @@ class Parser {
   void skip_not_built(Word word);
   void report_not_built(base::Span span, std::string_view what);
   bool read_foreign_item();
+  // A section or declaration whose first word is misspelt or capitalised; the word that was meant, after reporting.
+  Word read_misspelt_word();
+  // Behind `end WORD ;` of a block of another language, or behind a block in braces, or behind the statement.
+  void skip_foreign_block(std::string_view word);
+  // To the end of the line, or behind a `;` on it.
+  void skip_line();
+  // `((1, 2), (3, 4))` for the `[1 2; 3 4]` ahead; empty when it holds more than names and numbers.
+  std::string matrix_meant() const;
+  void report_reserved();
   void report_foreign_functions();
 
   // -- items
@@ -119,6 +129,7 @@ class Parser {
   // The items up to the bracket that closes the one at `open`, as a body of their own; `holder` says whose. Not set, after reporting, when
   // the bracket is missing.
   std::optional<std::uint32_t> read_body(std::size_t open, std::string_view holder);
+  bool pass_type(std::string_view declaration);
   void read_parameters();
   void read_constants();
   void read_function();
@@ -184,6 +195,11 @@ class Parser {
   std::vector<bool> holds_three_;
   std::vector<NodeId> foreign_calls_;
   bool said_what_is_known_ = false;
+  bool said_heading_ = false;       // `model Ball` was reported: so is its `end Ball;`
+  bool said_initial_ = false;       // `initial equation` was reported: its conditions say no time
+  bool said_braces_ = false;        // a section in braces was reported
+  std::vector<std::size_t> passed_over_;     // closing braces of sections, reported with the opening ones
+  std::vector<std::string_view> said_reserved_;  // words that were used as names and reported
 };
 
 }  // namespace parse

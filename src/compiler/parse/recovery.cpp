@@ -1,6 +1,9 @@
 // Tokens ahead, messages with hints, and the way from a mistake to the next place where the text can be understood.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
+#include "base/nearest.h"
 #include "compiler/parse/diagnostics.h"
 #include "compiler/parse/parser.h"
 
@@ -19,7 +22,10 @@ enum class Foreign {
   constant_declaration,
   declaration,
   closing,
-  heading
+  heading,
+  inclusion,
+  extension,
+  definition
 };
 
 struct ForeignItem {
@@ -49,6 +55,10 @@ constexpr ForeignItem foreign_items[] = {
     {"model", Foreign::heading},
     {"class", Foreign::heading},
     {"block", Foreign::heading},
+    {"import", Foreign::inclusion},
+    {"include", Foreign::inclusion},
+    {"extends", Foreign::extension},
+    {"def", Foreign::definition},
 };
 
 }  // namespace
@@ -159,6 +169,8 @@ void Parser::report_expected_expression() {
     reported.hint("a text stands in double quotes: `\"{}\"`", text(at_ + 1));
   else if (at(TokenKind::prime))
     reported.hint("a prime stands behind what it differentiates: `x'`");
+  else if (const std::string meant = matrix_meant(); !meant.empty())
+    reported.hint("write `{}`", meant);
   else if (at(TokenKind::left_bracket) || at(TokenKind::left_brace))
     reported.hint("a vector is written `(a, b)`, a matrix `((a, b), (c, d))`");
   else if (at(TokenKind::dot))
@@ -193,7 +205,7 @@ void Parser::match_brackets() {
       case TokenKind::left_brace: {
         const bool module = i >= 3 && word_at(i - 3) == Word::module && token(i - 1).kind == TokenKind::equal;
         const bool mechanism = i >= 2 && word_at(i - 2) == Word::mechanism;
-        stack.push_back({i, 0, module || mechanism || kind == TokenKind::left_brace});
+        stack.push_back({i, 0, module || mechanism || kind == TokenKind::left_brace || begins_matrix(i)});
         ++open_counts[bracket(kind)];
         break;
       }
@@ -220,6 +232,58 @@ void Parser::match_brackets() {
   }
 }
 
+// A `[` where no name is indexed, closed on its line: the rows of a MATLAB matrix end with `;`.
+bool Parser::begins_matrix(std::size_t index) const {
+  if (token(index).kind != TokenKind::left_bracket || index == 0) return false;
+  const TokenKind before = token(index - 1).kind;
+  if (before == TokenKind::name || before == TokenKind::number || before == TokenKind::prime ||
+      before == TokenKind::right_paren || before == TokenKind::right_bracket)
+    return false;
+  constexpr std::size_t longest = 200;
+  for (std::size_t i = index + 1; i < index + longest && i < last_ && !on_new_line(i); ++i)
+    if (token(i).kind == TokenKind::right_bracket) return true;
+  return false;
+}
+
+std::string Parser::matrix_meant() const {
+  if (!at(TokenKind::left_bracket) || closing_[at_] == 0) return "";
+  std::vector<std::vector<std::string>> rows(1);
+  bool open = true;  // the next operand is a new element
+  for (std::size_t i = at_ + 1; i < closing_[at_]; ++i) {
+    switch (token(i).kind) {
+      case TokenKind::number:
+      case TokenKind::name:
+        if (!open && token(i - 1).kind != TokenKind::minus) open = true;
+        if (open)
+          rows.back().emplace_back(text(i));
+        else
+          rows.back().back() += text(i);
+        open = false;
+        break;
+      case TokenKind::minus:
+        rows.back().emplace_back("-");
+        open = false;
+        break;
+      case TokenKind::comma:
+        open = true;
+        break;
+      case TokenKind::semicolon:
+        rows.emplace_back();
+        open = true;
+        break;
+      default:
+        return "";
+    }
+  }
+  std::string out;
+  for (const std::vector<std::string>& row : rows) {
+    if (row.empty()) return "";
+    out += out.empty() ? "" : ", ";
+    out += row.size() == 1 && rows.size() > 1 ? row[0] : fmt::format("({})", fmt::join(row, ", "));
+  }
+  return rows.size() == 1 ? out : "(" + out + ")";
+}
+
 void Parser::step() { at_ = closing_[at_] != 0 ? closing_[at_] + 1 : std::min(at_ + 1, last_); }
 
 void Parser::recover() {
@@ -235,6 +299,57 @@ bool Parser::skip_to(TokenKind opener) {
     step();
   }
   return false;
+}
+
+void Parser::skip_line() {
+  while (!at_end() && !at_body_end() && !on_new_line(at_) && !at(TokenKind::semicolon)) ++at_;
+  accept(TokenKind::semicolon);
+}
+
+void Parser::skip_foreign_block(std::string_view word) {
+  bool same_line = true;
+  for (std::size_t i = at_; i < last_; ++i) {
+    same_line = same_line && (i == at_ || !on_new_line(i));
+    if (same_line && token(i).kind == TokenKind::left_brace && closing_[i] != 0) {
+      at_ = closing_[i] + 1;
+      return;
+    }
+    if (text(i) == "end" && (word.empty() ? text(i + 1) != "for" && text(i + 1) != "if" : text(i + 1) == word)) {
+      at_ = i + (word.empty() ? 1 : 2);
+      accept(TokenKind::semicolon);
+      return;
+    }
+    const bool section = is_opening(word_at(i)) && on_new_line(i);
+    if (section || (body_end_ != 0 && i >= body_end_)) break;
+  }
+  recover();
+}
+
+Word Parser::read_misspelt_word() {
+  constexpr std::pair<std::string_view, Word> words[] = {
+      {"simulation", Word::simulation}, {"external", Word::external},   {"boundary", Word::boundary},
+      {"system", Word::system},         {"reactive", Word::reactive},   {"scene", Word::scene},
+      {"check", Word::check},           {"parameter", Word::parameter}, {"constant", Word::constant},
+      {"function", Word::function},     {"module", Word::module},       {"event", Word::event}};
+  // Two names in a row begin no statement.
+  if (!at_name() || kind(1) != TokenKind::name || section_ == Section::skipped || dialect_ != Dialect::tact)
+    return Word::none;
+  std::vector<std::string_view> known;
+  for (const auto& [spelling, word] : words) known.push_back(spelling);
+  const auto near = base::nearest(text(at_), known);
+  if (!near) return Word::none;
+  const Word meant = words[std::find(known.begin(), known.end(), *near) - known.begin()].second;
+  // A section's name stands before its entries, a declaration's before the name that it declares.
+  if (!is_opening(meant) && on_new_line(at_ + 1)) return Word::none;
+  diags_.report(here(), foreign_word, text(at_)).hint("write `{}`", *near);
+  return meant;
+}
+
+// Once a word: a name is written in many places.
+void Parser::report_reserved() {
+  if (std::find(said_reserved_.begin(), said_reserved_.end(), text(at_)) != said_reserved_.end()) return;
+  said_reserved_.push_back(text(at_));
+  diags_.report(here(), reserved_word, text(at_)).hint("give the name another letter: `{}_`", text(at_));
 }
 
 void Parser::report_not_built(base::Span span, std::string_view what) {
@@ -317,6 +432,11 @@ bool Parser::read_foreign_item() {
                      kind(1) == TokenKind::end || kind(1) == TokenKind::right_brace ||
                      (section && on_new_line(at_ + 1));
   if (!apart) return false;
+  if (foreign->meaning == Foreign::closing && said_heading_) {
+    ++at_;
+    skip_line();
+    return true;
+  }
   diag::Sink::Reported reported = diags_.report(here(), foreign_word, text(at_));
   const std::size_t first = at_++;
   switch (foreign->meaning) {
@@ -330,6 +450,7 @@ bool Parser::read_foreign_item() {
       if (spells("equation")) ++at_;
       accept(TokenKind::colon);
       section_ = Section::boundary;
+      said_initial_ = true;
       return true;
     case Foreign::parameter_declaration:
       reported.hint("write `parameter k = 1;`");
@@ -342,9 +463,15 @@ bool Parser::read_foreign_item() {
       read_constants();
       return true;
     case Foreign::declaration:
+      if (kind(1) == TokenKind::equal) {
+        reported.hint("names have no type: write `constant {0} = ..;`, or the equation `{0} = ..;` under `system`",
+                      text(at_));
+        if (section_ == Section::none) section_ = Section::system;
+        return true;
+      }
       reported.hint(
           "names are not declared: an equation defines them, and a value at the start is `x(0) = 1;` under `boundary`");
-      if (kind(1) != TokenKind::equal) recover();
+      recover();
       return true;
     case Foreign::closing:
       reported.hint("sections and files need no `{}`", text(first));
@@ -352,7 +479,21 @@ bool Parser::read_foreign_item() {
       return true;
     case Foreign::heading:
       reported.hint("a file is the model; its equations stand under `system`");
+      said_heading_ = true;
       if (at(TokenKind::name) && !on_new_line(at_)) ++at_;
+      return true;
+    case Foreign::inclusion:
+      reported.hint("another file's modules and functions are seen after `use \"file.tact\";`");
+      skip_line();
+      return true;
+    case Foreign::extension:
+      reported.hint("modules are not extended; they hold instances of others: `p = {}(..);`",
+                    at(TokenKind::name) ? text(at_) : "Part");
+      skip_line();
+      return true;
+    case Foreign::definition:
+      reported.hint("a function is one expression: `function {}(x) = x^2;`", at(TokenKind::name) ? text(at_) : "square");
+      skip_line();
       return true;
   }
   return true;

@@ -194,6 +194,15 @@ std::optional<Measure> find_unit(std::string_view symbol) {
 std::string advise_unit(std::string_view symbol) {
   for (const LongName& name : long_names)
     if (lower(name.word) == lower(symbol)) return std::string(name.hint);
+  // `mm2`
+  const std::size_t digits = symbol.find_last_not_of("0123456789") + 1;
+  if (digits > 0 && digits < symbol.size() && find_unit(symbol.substr(0, digits)))
+    return fmt::format("an exponent is written with `^`: `{}^{}`", symbol.substr(0, digits), symbol.substr(digits));
+  for (const UnitEntry& unit : units)
+    for (const std::string_view prefix : {"", "k", "m"})
+      if ((prefix.empty() || unit.prefixed) && symbol != unit.symbol &&
+          base::equal_but_for_capitals(symbol, std::string(prefix) + std::string(unit.symbol)))
+        return fmt::format("did you mean `{}{}`?", prefix, unit.symbol);
   for (std::size_t split = 1; split < symbol.size(); ++split) {
     const std::string_view left = symbol.substr(0, split);
     const std::string_view right = symbol.substr(split);

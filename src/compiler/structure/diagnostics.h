@@ -30,6 +30,7 @@ inline constexpr diag::Kind<std::size_t, std::size_t> block_too_large{
     "S012", "{} equations from here on need each other; this version solves at most {} together"};
 inline constexpr diag::Kind<std::string_view> start_not_static{"S013",
                                                                "the first value of `{}` must be known before the run"};
+inline constexpr diag::Kind<Text, Text> falls_out{"S017", "`{}` falls out of this equation, and {} is left"};
 inline constexpr diag::Kind<> delay_not_static{"S014", "how long a delay is must be known before the run"};
 inline constexpr diag::Kind<Text> delay_not_positive{"S015", "a delay must be longer than 0, not {}"};
 inline constexpr diag::Kind<> noise_differentiated{"S016", "the derivative of noise is needed, which has none"};

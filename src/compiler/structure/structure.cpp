@@ -355,14 +355,15 @@ class Analysis {
 
   // --- 4. Matching and sorting -----------------------------------------------------------------------------------------
 
-  std::vector<std::vector<std::uint32_t>> incidence(const System& system) {
+  // `by_name`: a derivative counts as its name.
+  std::vector<std::vector<std::uint32_t>> incidence(const System& system, bool by_name = false) {
     std::unordered_map<ExprId, std::uint32_t> index;
     for (std::uint32_t u = 0; u < system.unknowns.size(); ++u) index.emplace(system.unknowns[u], u);
     std::vector<std::vector<std::uint32_t>> rows(system.equations.size());
     for (std::size_t e = 0; e < rows.size(); ++e) {
       const Equation& equation = system.equations[e];
       auto add = [&](ExprId leaf) {
-        auto found = index.find(leaf);
+        auto found = index.find(by_name ? pool_.variable(pool_[leaf].index, 0) : leaf);
         if (found != index.end() && std::find(rows[e].begin(), rows[e].end(), found->second) == rows[e].end()) {
           rows[e].push_back(found->second);
         }
@@ -397,8 +398,10 @@ class Analysis {
         report_settled(equation, written_[i].first, written_[i].second);
         continue;
       }
+      if (report_fallen_out(equation)) continue;
       motion.equations.push_back(equation);
     }
+    if (fallen_out_) return;
     auto rows = incidence(motion);
     Matching matching = match(rows, static_cast<std::uint32_t>(motion.unknowns.size()));
     report_unmatched(motion, rows, matching);
@@ -411,29 +414,59 @@ class Analysis {
     }
   }
 
+  // n = n + 1: an assignment of another language. True after reporting.
+  bool report_fallen_out(const Equation& equation) {
+    for (ExprId side : {equation.left, equation.right}) {
+      const ExprId other = side == equation.left ? equation.right : equation.left;
+      if (!is_bare(side) || !symbolic::contains(pool_, other, side)) continue;
+      const auto slope = symbolic::differentiate(pool_, other, side);
+      if (!slope || !pool_.is_constant(*slope) || pool_[*slope].number != 1) continue;
+      const std::uint32_t variable = pool_[side].index;
+      symbolic::Substitution without(pool_, [&](ExprId leaf) { return leaf == side ? pool_.constant(0) : ExprId(); });
+      const ExprId rest = without(other);
+      if (!symbolic::leaves(pool_, rest, Op::variable).empty()) return false;  // it determines another
+      const std::string name = variable_name(variable);
+      diags_.report(equation.span, falls_out, name, fmt::format("`0 = {}`", flat::print(model_, rest)))
+          .hint("an equation holds at all times and assigns nothing; to grow with time write `{0}' = 1;`, to count events "
+                "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
+                local(name));
+      return fallen_out_ = true;
+    }
+    return false;
+  }
+
+  // "leg[2].foot.F" is "F" in the instance "leg[2].foot."
+  static std::string path_of(const std::string& name) { return name.substr(0, name.rfind('.') + 1); }
+  static std::string local(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+  // Reports an equation for a name that comes from elsewhere: a parameter, an input, a behaviour.
+  bool report_from_outside(const Equation& equation, ExprId left, ExprId right) {
+    for (ExprId side : {left, right}) {
+      Op op = pool_[side].op;
+      if (op != Op::parameter && op != Op::input && op != Op::discrete) continue;
+      std::string name = op == Op::parameter ? model_.parameters[pool_[side].index].name
+                         : op == Op::input   ? model_.input_names[pool_[side].index]
+                                             : model_.discrete_names[pool_[side].index];
+      auto report = diags_.report(equation.span, determined_from_outside, name);
+      if (op == Op::parameter)
+        report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
+      else if (op == Op::discrete)
+        report.related(discrete_span(pool_[side].index), "it is a reactive behaviour, defined here");
+      else
+        report.related(input_span(pool_[side].index), "it is read from outside, declared here");
+      report.hint("drop the equation or the declaration");
+      return true;
+    }
+    return false;
+  }
+
   // An equation between numbers, parameters and inputs.
   void report_settled(const Equation& equation, ExprId left, ExprId right) {
     if (equation.left == equation.right) {
       diags_.report(equation.span, redundant, "both sides are the same already");
       return;
     }
-    for (ExprId side : {left, right}) {
-      Op op = pool_[side].op;
-      if (op == Op::parameter || op == Op::input || op == Op::discrete) {
-        std::string name = op == Op::parameter ? model_.parameters[pool_[side].index].name
-                           : op == Op::input   ? model_.input_names[pool_[side].index]
-                                               : model_.discrete_names[pool_[side].index];
-        auto report = diags_.report(equation.span, determined_from_outside, name);
-        if (op == Op::parameter)
-          report.related(model_.parameters[pool_[side].index].span, "it is a parameter, declared here");
-        else if (op == Op::discrete)
-          report.related(discrete_span(pool_[side].index), "it is a reactive behaviour, defined here");
-        else
-          report.related(input_span(pool_[side].index), "it is read from outside, declared here");
-        report.hint("drop the equation or the declaration");
-        return;
-      }
-    }
+    if (report_from_outside(equation, left, right)) return;
     for (ExprId side : {left, right}) {
       if (!is_bare(side)) continue;
       auto report = diags_.report(equation.span, over_determined,
@@ -462,12 +495,40 @@ class Analysis {
 
   void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
                         const Matching& matching) {
-    std::set<std::uint32_t> said_spans;  // one message for all components of a vector equation
+    // Counted by names, without regard to derivatives: equations beyond that are too many; all others only stand in the
+    // way of each other until some are differentiated, and then what they leave undetermined is not a person's mistake.
+    System named;
+    named.equations = system.equations;
+    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+      if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
+    }
+    std::set<std::pair<std::uint32_t, std::string>> said;  // one message for all components of a vector equation
+    bool reduction_needed = false;
+    std::optional<std::vector<std::vector<std::uint32_t>>> by_name;
+    Matching names_matched;
     for (std::uint32_t e = 0; e < rows.size(); ++e) {
       if (matching.unknown_of[e] != unmatched) continue;
-      if (!said_spans.insert(system.equations[e].span.begin).second) continue;
-      report_too_many(system, rows, matching, e);
+      const Equation& equation = system.equations[e];
+      if (!said.insert({equation.span.begin, path_of_equation(equation)}).second) continue;
+      if (!rows[e].empty()) {
+        report_too_many(system, rows, matching, e);
+        continue;
+      }
+      if (report_from_outside(equation, equation.left, equation.right)) continue;
+      if (!by_name) {
+        by_name = incidence(named, true);
+        names_matched = match(*by_name, static_cast<std::uint32_t>(named.unknowns.size()));
+      }
+      const bool any_left = std::find(names_matched.unknown_of.begin(), names_matched.unknown_of.end(), unmatched) !=
+                            names_matched.unknown_of.end();
+      if (any_left && is_among_too_many(*by_name, names_matched, e)) {
+        report_too_many(named, *by_name, names_matched, e);
+      } else {
+        report_index(equation);
+        reduction_needed = true;
+      }
     }
+    if (reduction_needed) return;
     std::set<std::string> said_names;
     std::vector<std::vector<std::uint32_t>> readers(system.unknowns.size());
     for (std::uint32_t e = 0; e < rows.size(); ++e) {
@@ -478,22 +539,53 @@ class Analysis {
     }
   }
 
+  std::string path_of_equation(const Equation& equation) const {
+    for (ExprId side : {equation.left, equation.right}) {
+      auto read = symbolic::leaves(pool_, side, Op::variable);
+      if (!read.empty()) return path_of(variable_name(pool_[read.front()].index));
+    }
+    return "";
+  }
+
+  // Whether `e` is unmatched or shares unknowns, by way of others, with an equation that is.
+  static bool is_among_too_many(const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching,
+                                std::uint32_t e) {
+    // Alternating paths from the unmatched equations reach all that are over-determined together.
+    std::vector<bool> reached(rows.size());
+    std::vector<std::uint32_t> open;
+    for (std::uint32_t i = 0; i < rows.size(); ++i) {
+      if (matching.unknown_of[i] == unmatched) open.push_back(i);
+    }
+    for (std::uint32_t i : open) reached[i] = true;
+    while (!open.empty()) {
+      const std::uint32_t current = open.back();
+      open.pop_back();
+      for (std::uint32_t u : rows[current]) {
+        const std::uint32_t other = matching.equation_of[u];
+        if (other == unmatched || reached[other]) continue;
+        reached[other] = true;
+        open.push_back(other);
+      }
+    }
+    return reached[e];
+  }
+
+  void report_index(const Equation& equation) {
+    std::set<std::string> names;
+    for (ExprId side : {equation.left, equation.right}) {
+      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable))
+        names.insert(whole(variable_name(pool_[leaf].index)));
+    }
+    std::vector<std::string> quoted;
+    for (const std::string& name : names) quoted.push_back("`" + name + "`");
+    diags_.report(equation.span, needs_index_reduction, fmt::format("{}", fmt::join(quoted, " and ")))
+        .hint("write the motion in coordinates that satisfy it by themselves, such as an angle instead of x and y");
+  }
+
   // The equations that share the too few unknowns of equation `e`.
   void report_too_many(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
                        const Matching& matching, std::uint32_t e) {
     const Equation& equation = system.equations[e];
-    if (rows[e].empty()) {
-      std::set<std::string> names;
-      for (ExprId side : {equation.left, equation.right}) {
-        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable))
-          names.insert(whole(variable_name(pool_[leaf].index)));
-      }
-      std::vector<std::string> quoted;
-      for (const std::string& name : names) quoted.push_back("`" + name + "`");
-      diags_.report(equation.span, needs_index_reduction, fmt::format("{}", fmt::join(quoted, " and ")))
-          .hint("write the motion in coordinates that satisfy it by themselves, such as an angle instead of x and y");
-      return;
-    }
     std::vector<bool> seen_unknown(system.unknowns.size());
     std::set<std::uint32_t> equations = {e};
     std::vector<std::uint32_t> open = {e};
@@ -539,10 +631,12 @@ class Analysis {
         if (other != unmatched && seen.insert(other).second) set.push_back(other);
       }
     }
+    // A derivative has the equation that it stands in; a name that stands alone on a side has that one. What has a start but
+    // no derivative anywhere lacks the equation that would move it.
     auto weight = [&](std::uint32_t u) {
-      std::uint32_t v = pool_[system.unknowns[u]].index;
-      return (has_start_[v] ? 100 : 0) + (pool_[system.unknowns[u]].order > 0 ? 50 : 0) +
-             (definition_[v].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
+      const Node& leaf = pool_[system.unknowns[u]];
+      return (leaf.order > 0 ? 150 : has_start_[leaf.index] ? -50 : 0) + (definition_[leaf.index].valid() ? 10 : 0) +
+             static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
     };
     std::sort(set.begin(), set.end());
     std::uint32_t best = set.front();
@@ -551,17 +645,93 @@ class Analysis {
       if (said.contains(name) && !said.contains(whole(variable_name(pool_[system.unknowns[best]].index)))) continue;
       if (weight(u) < weight(best)) best = u;
     }
-    std::uint32_t variable = pool_[system.unknowns[best]].index;
-    std::string name = whole(variable_name(variable));
-    if (!said.insert(name).second) return;
-    auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
-    std::vector<std::string> names;
-    for (const flat::Group& group : model_.groups) {
-      if (group.name != name) names.push_back(group.name);
+    const std::uint32_t variable = pool_[system.unknowns[best]].index;
+    const std::string name = whole(variable_name(variable));
+    if (said.contains(name)) return;
+    for (std::uint32_t u : set) {
+      if (report_derivative_by_name(whole(variable_name(pool_[system.unknowns[u]].index)), said)) return;
     }
-    for (const flat::Parameter& parameter : model_.parameters) names.push_back(parameter.name);
-    if (auto near = base::nearest(name, names)) report.hint("did you mean `{}`?", *near);
-    report.hint("add an equation for it under `system`, or read it from outside: `external hand reads {}`", name);
+    said.insert(name);
+    auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
+    advise_undetermined(report, name);
+  }
+
+  const flat::Variable* find_variable(const std::string& name) const {
+    for (const flat::Variable& variable : model_.variables) {
+      if (whole(variable.name) == name) return &variable;
+    }
+    return nullptr;
+  }
+
+  // `xdot`, `x_dot`, `dx`, `dxdt`, `der_x` for `x'`: says so at the name, and that nothing moves x.
+  bool report_derivative_by_name(const std::string& name, std::set<std::string>& said) {
+    const std::string path = path_of(name);
+    const std::string own = local(name);
+    std::vector<std::string> bases;
+    const auto strip = [&](std::string_view front, std::string_view back) {
+      if (own.size() > front.size() + back.size() && own.starts_with(front) && own.ends_with(back))
+        bases.push_back(path + own.substr(front.size(), own.size() - front.size() - back.size()));
+    };
+    strip("", "dot");
+    strip("", "_dot");
+    strip("der_", "");
+    strip("d", "dt");
+    strip("d", "_dt");
+    if (find_variable(path + "dt")) strip("d", "");
+    for (const std::string& base : bases) {
+      const flat::Variable* moved = find_variable(base);
+      const flat::Variable* written = find_variable(name);
+      if (!moved || !written || said.contains(base)) continue;
+      said.insert({name, base, path + "dt"});
+      diags_.report(written->span, undetermined, base)
+          .hint("the derivative of `{0}` by time is written `{0}'`, and `{1}` is a name like any other", local(base),
+                own == "d" + local(base) ? own + "/dt" : own);
+      return true;
+    }
+    return false;
+  }
+
+  void advise_undetermined(diag::Sink::Reported& report, const std::string& name) {
+    const std::string path = path_of(name);
+    const std::string own = local(name);
+    constexpr std::pair<std::string_view, std::string_view> foreign[] = {
+        {"time", "the time is `t`"},
+        {"Time", "the time is `t`"},
+        {"Pi", "write `pi`"},
+        {"PI", "write `pi`"},
+        {"M_PI", "write `pi`"},
+        {"π", "write `pi`"},
+        {"e", "the exponential function is `exp(x)`, and Euler's number `exp(1)`"},
+        {"True", "write `true`"},
+        {"TRUE", "write `true`"},
+        {"False", "write `false`"},
+        {"FALSE", "write `false`"},
+        {"inf", "there is no infinity; write a large number"},
+        {"Inf", "there is no infinity; write a large number"},
+    };
+    for (const auto& [word, advice] : foreign) {
+      if (word == own) report.hint("{}", advice);
+    }
+    // Names that the same instance knows, without its path.
+    std::vector<std::string> names;
+    bool is_known_outside = false;
+    const auto consider = [&](const std::string& other) {
+      if (other == name) return;
+      if (path_of(other) == path) names.push_back(local(other));
+      if (!path.empty() && other == own) is_known_outside = true;
+    };
+    for (const flat::Group& group : model_.groups) consider(group.name);
+    for (const flat::Parameter& parameter : model_.parameters) consider(parameter.name);
+    for (const flat::Input& input : model_.inputs) consider(input.name);
+    for (const flat::Discrete& discrete : model_.discrete) consider(discrete.name);
+    if (auto near = base::nearest(own, names)) report.hint("did you mean `{}`?", *near);
+    if (is_known_outside) {
+      report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`", own);
+    } else if (path.empty()) {
+      report.hint("add an equation for it under `system`, or read it from outside: `external hand reads {}`", name);
+    } else {
+      report.hint("add an equation for `{}` to the module, or determine it outside: `{} = ..;`", own, name);
+    }
   }
 
   // --- The start -------------------------------------------------------------------------------------------------------
@@ -604,7 +774,9 @@ class Analysis {
       auto [first, fresh] = given.emplace(leaf, condition.span);
       if (!fresh) {
         if (said.insert(condition.span.begin).second) {
-          diags_.report(condition.span, start_given_twice, whole(leaf_name(leaf))).related(first->second, "first here");
+          diags_.report(condition.span, start_given_twice, whole(leaf_name(leaf)))
+              .related(first->second, "first here")
+              .hint("drop one of the two");
         }
         continue;
       }
@@ -649,6 +821,7 @@ class Analysis {
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
+  bool fallen_out_ = false;
   Sorted sorted_;
 };
 
