@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
                                  [](const driver::RunOptions& options) { return driver::run(options); },
                                  [](const driver::CheckOptions& options) { return driver::check(options); },
                                  [](const driver::ExplainOptions& options) { return driver::explain(options); },
+                                 [](const driver::FormatOptions& options) { return driver::format(options); },
                                  [](const driver::PlotOptions& options) { return driver::plot(options); },
                                  [](const driver::ExportCOptions& options) { return driver::export_c(options); },
                              },
