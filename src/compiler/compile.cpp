@@ -81,6 +81,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
   check::Model model = check::check(tree, names, overrides, diags);
+  if (options.facts) options.facts->take(model, names);
   pages.add("model", "every name, its role and shape", [&] { return check::dump(model, names); });
   if (diags.has_errors()) return std::nullopt;
 
@@ -103,6 +104,10 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, cons
   pages.add("blocks", "constants, states, and which equations determine what, in order",
             [&] { return structure::dump(*sorted, flat); });
   // Nothing below reports user errors.
+  if (options.facts) {
+    options.facts->take(*sorted, flat);
+    return std::nullopt;
+  }
 
   ir::Program program = lower::lower(flat, *sorted, sources);
   program.name = files.empty() ? "model" : sources.name(files.front());

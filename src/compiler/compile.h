@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/facts.h"
 #include "compiler/ir/ir.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
@@ -20,6 +21,9 @@ struct Override {
 
 struct Options {
   std::vector<Override> overrides;
+  // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
+  // program.
+  Facts* facts = nullptr;
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, model, flat, blocks,

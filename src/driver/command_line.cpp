@@ -57,6 +57,10 @@ constexpr const char* format_footer = R"(Examples:
 Only blanks change: lines stay as they were broken, tokens and comments stay as they are. A file that is not read as
 it stands (a stray character, an open comment) is left alone, and the reason is told.)";
 
+constexpr const char* lsp_footer =
+    R"(An editor starts it, not a person: it speaks the Language Server Protocol. docs/editors.md says how to tell
+VS Code, Neovim, Helix and Emacs about it.)";
+
 constexpr const char* plot_footer = R"(Examples:
   tactus plot run.csv                           writes run.svg
   tactus plot run.csv -o energy.png --show H,p[1])";
@@ -199,6 +203,12 @@ Command parse_command_line(int argc, const char* const* argv) {
   format_command->add_flag("--json", format.json, "print one JSON object");
   format_command->add_flag("--quiet", format.quiet, "print nothing but errors");
 
+  LspOptions lsp;
+  CLI::App* lsp_command =
+      app.add_subcommand("lsp", "serve an editor: the language server, on standard input and output");
+  lsp_command->footer(lsp_footer);
+  lsp_command->add_flag("--stdio", lsp.stdio, "on standard input and output; editors that say so are understood");
+
   PlotOptions plot;
   CLI::App* plot_command = app.add_subcommand("plot", "draw the rows of a run");
   plot_command->footer(plot_footer);
@@ -264,7 +274,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     const CLI::App& command = reached();
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
-      std::vector<std::string> names = {"run", "check", "explain", "format", "plot", "export"};
+      std::vector<std::string> names = {"run", "check", "explain", "format", "lsp", "plot", "export"};
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
@@ -286,6 +296,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (*check_command) return check;
   if (*explain_command) return explain;
   if (*format_command) return format;
+  if (*lsp_command) return lsp;
   if (*plot_command) return plot;
   return export_c;
 }

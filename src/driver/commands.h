@@ -61,6 +61,12 @@ struct FormatOptions {
 };
 int format(const FormatOptions& options);
 
+// The language server, on standard input and output.
+struct LspOptions {
+  bool stdio = true;  // the only way; editors say it aloud
+};
+int lsp(const LspOptions& options);
+
 struct PlotOptions {
   std::string table;  // a CSV file
   std::string out;    // empty: the table's name with .svg

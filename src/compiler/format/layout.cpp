@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/parse/places.h"
 #include "compiler/parse/words.h"
 
 namespace format {
@@ -13,18 +14,6 @@ using parse::Word;
 
 // What an entry is, by the section opened last or the braces around it.
 enum class Section { none, boundary, system, reactive, scene, check, mechanism, handlers };
-
-// Words that are known by their place only.
-constexpr std::string_view drawing_options[] = {"at",       "from",  "to",    "along",  "size",  "radius",
-                                                "rotation", "color", "scale", "height", "follow"};
-constexpr std::string_view part_options[] = {"mass", "com",  "inertia", "at",       "rotation", "shape",  "from",
-                                             "to",   "axis", "damping", "friction", "dh",       "limits", "driven"};
-constexpr std::string_view interact_options[] = {"push", "pull", "damping", "at", "while"};
-constexpr std::string_view apply_options[] = {"at", "on"};
-constexpr std::string_view event_options[] = {"at", "from"};
-constexpr std::string_view automaton_options[] = {"from"};
-constexpr std::string_view join_options[] = {"to", "hold"};
-constexpr std::string_view use_options[] = {"as"};
 
 constexpr Section section_of(Word word) {
   switch (word) {
@@ -425,33 +414,11 @@ class Placer {
 
   // -- what each token is
 
-  template <class Options>
-  bool is_one_of(std::string_view spelled, const Options& options) const {
-    return std::find(std::begin(options), std::end(options), spelled) != std::end(options);
-  }
-
   bool is_option(std::size_t index) {
-    const std::string_view spelled = spelling(index);
-    const Statement& current = statement();
-    switch (current.word) {
-      case Word::interact:
-        return is_one_of(spelled, interact_options);
-      case Word::apply:
-        return is_one_of(spelled, apply_options);
-      case Word::event:
-        return is_one_of(spelled, event_options);
-      case Word::automaton:
-        return is_one_of(spelled, automaton_options);
-      case Word::join:
-        return is_one_of(spelled, join_options);
-      case Word::use:
-        return is_one_of(spelled, use_options);
-      case Word::none:
-        if (body().section == Section::scene) return is_one_of(spelled, drawing_options);
-        return body().section == Section::mechanism && is_one_of(spelled, part_options);
-      default:
-        return false;
-    }
+    const parse::Surroundings around = body().section == Section::scene       ? parse::Surroundings::scene
+                                       : body().section == Section::mechanism ? parse::Surroundings::mechanism
+                                                                              : parse::Surroundings::none;
+    return parse::is_known_by_place(spelling(index), statement().word, around);
   }
 
   bool is_keyword(std::size_t element) {
