@@ -102,7 +102,7 @@ struct Body {
 };
 
 struct Bracket {
-  TokenKind kind;
+  TokenKind kind = TokenKind::left_paren;
   Part part = Part::plain;
   bool body = false;
   bool ends_line = false;
@@ -240,7 +240,7 @@ class Placer {
     const std::size_t index = elements_[element].token;
     const bool opens = opens_section(index);
     if (opens) {
-      while (in_expression_bracket()) brackets_.pop_back();
+      while (in_expression_bracket()) pop_bracket();
       body().section = section_of(word(index));
       body().inside_section = false;
       body().has_margin = false;
@@ -286,7 +286,7 @@ class Placer {
     placements_[element].alignment = alignment_of(index);
     if (is_open(what)) open(element);
     if (what == TokenKind::semicolon) {
-      while (in_expression_bracket()) brackets_.pop_back();
+      while (in_expression_bracket()) pop_bracket();
       end_statement();
     }
     if (what == TokenKind::comma && !in_expression_bracket() && separates_with_comma()) end_statement();
@@ -325,10 +325,12 @@ class Placer {
     placements_[line_start(element)].level = line_level_;
   }
 
-  // Of the expression that is open here.
+  // Of the expression that is open here; no line is indented further than this.
   std::uint32_t line_ending_brackets() const {
+    constexpr std::size_t most = 64;
     std::uint32_t count = 0;
-    for (std::size_t k = brackets_.size(); k-- > 0 && !brackets_[k].body;) count += brackets_[k].ends_line ? 1 : 0;
+    for (std::size_t k = brackets_.size(), seen = 0; k-- > 0 && !brackets_[k].body && seen < most; ++seen)
+      count += brackets_[k].ends_line ? 1 : 0;
     return count;
   }
 
@@ -368,6 +370,14 @@ class Placer {
     }
   }
 
+  static std::size_t bracket_number(TokenKind open) {
+    return open == TokenKind::left_paren ? 0 : open == TokenKind::left_bracket ? 1 : 2;
+  }
+  void pop_bracket() {
+    --open_counts_[bracket_number(brackets_.back().kind)];
+    brackets_.pop_back();
+  }
+
   void open(std::size_t element) {
     const std::size_t index = elements_[element].token;
     Bracket bracket{kind(index), parts_[index]};
@@ -380,6 +390,7 @@ class Placer {
     bracket.body =
         kind(index) == TokenKind::left_brace || (module && kind(index) == TokenKind::left_paren) || mechanism;
     brackets_.push_back(bracket);
+    ++open_counts_[bracket_number(bracket.kind)];
     if (!bracket.body) return;
     Body inner;
     inner.base = statement().level + 1;
@@ -393,20 +404,18 @@ class Placer {
 
   void close(std::size_t element) {
     const TokenKind opener = opener_of(kind(elements_[element].token));
-    const auto matching = std::find_if(brackets_.rbegin(), brackets_.rend(),
-                                       [&](const Bracket& bracket) { return bracket.kind == opener; });
-    if (matching == brackets_.rend()) {  // closes nothing
+    if (open_counts_[bracket_number(opener)] == 0) {  // closes nothing
       if (statement().open) return continue_statement(element);
       begin_statement(element);
       end_statement();
       return;
     }
-    const Bracket closed = *matching;
-    const std::size_t depth = static_cast<std::size_t>(brackets_.rend() - matching) - 1;
-    while (brackets_.size() > depth) {
-      if (brackets_.back().body) bodies_.pop_back();
-      brackets_.pop_back();
-    }
+    Bracket closed;
+    do {
+      closed = brackets_.back();
+      pop_bracket();
+      if (closed.body) bodies_.pop_back();
+    } while (closed.kind != opener);
     parts_[elements_[element].token] = closed.body ? Part::body_end : closed.part;
     if (!closed.body && !closed.ends_line) return continue_statement(element);
     if (line_start(element) != no_element) set_continued_line(element, line_ending_brackets());
@@ -639,6 +648,7 @@ class Placer {
   std::vector<Placement> placements_;
   std::vector<Body> bodies_;
   std::vector<Bracket> brackets_;
+  std::size_t open_counts_[3] = {0, 0, 0};
   std::uint32_t line_level_ = 0;
   struct CommentLevel {
     std::size_t element;
