@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else {
-      fmt::print(stderr, "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory]\n");
+      fmt::print(stderr, "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]\n");
       return 2;
     }
   }
@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   // Those that fork come first: a child must not inherit a running JIT.
   add("text", bench::measure_text_to_step);
   add("memory", bench::measure_memory);
+  add("editor", bench::measure_editor);
   add("steps", bench::measure_fixed_steps);
 
   if (options.json) {

@@ -663,6 +663,82 @@ class Streams(CommandLineTest):
         self.assertEqual(self.on_a_terminal("run", self.write("m.tact", LONG), "--until", "2e4", "--quiet"), "")
 
 
+class Format(CommandLineTest):
+    UGLY = "system\nx'=-x;  // decays\n"
+    NEAT = "system\n  x' = -x;  // decays\n"
+
+    def test_rewrites_in_place(self):
+        ugly, neat = self.write("ugly.tact", self.UGLY), self.write("neat.tact", self.NEAT)
+        os.chmod(ugly, 0o640)
+        before = os.stat(neat).st_mtime_ns
+        done = self.tactus("format", ugly, neat)
+        self.assertEqual(done.stdout, f"formatted {ugly}\n")
+        self.assertEqual(pathlib.Path(ugly).read_text(), self.NEAT)
+        self.assertEqual(os.stat(ugly).st_mode & 0o777, 0o640)
+        self.assertEqual(os.stat(neat).st_mtime_ns, before)
+        self.assertEqual(sorted(os.listdir(self.folder)), ["neat.tact", "ugly.tact"])
+
+    def test_follows_a_link(self):
+        target = self.write("target.tact", self.UGLY)
+        os.symlink(target, self.folder / "link.tact")
+        self.tactus("format", "link.tact", "--quiet")
+        self.assertTrue(os.path.islink(self.folder / "link.tact"))
+        self.assertEqual(pathlib.Path(target).read_text(), self.NEAT)
+
+    def test_check_names_the_files_and_writes_nothing(self):
+        ugly, neat = self.write("ugly.tact", self.UGLY), self.write("neat.tact", self.NEAT)
+        self.assertEqual(self.tactus("format", "--check", ugly, neat, exit_code=1).stdout, f"{ugly}\n")
+        self.assertEqual(pathlib.Path(ugly).read_text(), self.UGLY)
+        self.assertEqual(self.tactus("format", "--check", neat).stdout, "")
+
+    def test_standard_input_and_output(self):
+        self.assertEqual(self.tactus("format", "-", stdin=self.UGLY).stdout, self.NEAT)
+        ugly = self.write("ugly.tact", self.UGLY)
+        self.assertEqual(self.tactus("format", "--stdout", ugly).stdout, self.NEAT)
+        self.assertEqual(pathlib.Path(ugly).read_text(), self.UGLY)
+        done = self.tactus("format", "-", "--name", "a.ridl", stdin="plan=init 0 in{clock=>x}\n")
+        self.assertEqual(done.stdout, "plan = init 0 in { clock => x }\n")
+        self.assertEqual(self.tactus("format", "-", "--check", stdin=self.UGLY, exit_code=1).stdout, "<stdin>\n")
+
+    def test_refuses_what_it_cannot_read_and_goes_on(self):
+        bad, ugly = self.write("bad.tact", "system\nx == 1;\n"), self.write("ugly.tact", self.UGLY)
+        done = self.tactus("format", bad, ugly, exit_code=1)
+        self.assertIn("error[L", done.stderr)
+        self.assertIn(f"{bad} is left as it is", done.stderr)
+        self.assertEqual(pathlib.Path(bad).read_text(), "system\nx == 1;\n")
+        self.assertEqual(pathlib.Path(ugly).read_text(), self.NEAT)
+
+    def test_json(self):
+        bad, ugly = self.write("bad.tact", b"\xff\xfe"), self.write("ugly.tact", self.UGLY)
+        told = self.json("format", bad, ugly, exit_code=1)
+        self.assertEqual(told["status"], "error")
+        self.assertEqual([file["status"] for file in told["files"]], ["refused", "formatted"])
+        self.assertEqual(told["diagnostics"][0]["code"], "F005")
+        self.assertEqual(self.json("format", ugly)["files"], [{"file": ugly, "status": "unchanged"}])
+
+    def test_usage(self):
+        self.usage("format", "missing.tact", says=["no such file"])
+        self.usage("format", "--check", "--stdout", "a.tact", says=["do not go together"])
+        self.usage("format", says=["no model is named"])
+
+    def test_a_file_that_may_not_be_written_is_kept(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everything")
+        ugly = self.write("ugly.tact", self.UGLY)
+        os.chmod(ugly, 0o444)
+        self.assertIn("permission denied", self.tactus("format", ugly, exit_code=2).stderr)
+        self.assertEqual(pathlib.Path(ugly).read_text(), self.UGLY)
+
+    def test_the_examples_keep_their_meaning(self):
+        for example in sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.tact")):
+            copy = self.folder / example.name
+            shutil.copy(example, copy)
+            before = self.tactus("explain", copy, "--dump=ir").stdout
+            self.tactus("format", copy, "--quiet")
+            self.assertEqual(self.tactus("explain", copy, "--dump=ir").stdout, before)
+            self.tactus("format", copy, "--check")
+
+
 if __name__ == "__main__":
     TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

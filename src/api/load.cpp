@@ -65,14 +65,22 @@ Compiled compile_files(const std::vector<std::string>& paths, const compiler::Op
       options, explain);
 }
 
-Compiled compile_text(const std::string& name, const std::string& text, const compiler::Options& options) {
+Compiled compile_texts(const std::vector<Text>& texts, const compiler::Options& options) {
   return compile(
       [&](Compiled& compiled, std::vector<std::uint32_t>& files) {
-        auto file = source::add(name, text, compiled.sources, compiled.diags);
-        if (file) files.push_back(*file);
-        return file.has_value();
+        bool good = true;
+        for (const Text& text : texts) {
+          auto file = source::add(text.name, text.text, compiled.sources, compiled.diags);
+          if (file) files.push_back(*file);
+          good = good && file.has_value();
+        }
+        return good;
       },
       options, false);
+}
+
+Compiled compile_text(const std::string& name, const std::string& text, const compiler::Options& options) {
+  return compile_texts({{name, text}}, options);
 }
 
 }  // namespace api

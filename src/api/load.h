@@ -26,6 +26,12 @@ struct Compiled {
 // The files are one program. "-" reads standard input.
 [[nodiscard]] Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options,
                                      bool explain);
+// Several, as one program: an editor's buffers.
+struct Text {
+  std::string name;
+  std::string text;
+};
+[[nodiscard]] Compiled compile_texts(const std::vector<Text>& texts, const compiler::Options& options);
 // A text in memory; `name` stands in messages, and its ending says how it is read (.phydl).
 [[nodiscard]] Compiled compile_text(const std::string& name, const std::string& text, const compiler::Options& options);
 

@@ -91,6 +91,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
 
   table::Files data(sources, options.read_file);
   check::Model model = check::check(tree, names, overrides, data, diags);
+  if (options.facts) options.facts->take(model, names);
   pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
   if (!model.tables.empty())
     pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
@@ -118,6 +119,10 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   pages.add("blocks", "constants, states, and which equations determine what, in order",
             [&] { return structure::dump(*sorted, flat); });
   // Nothing below reports user errors.
+  if (options.facts) {
+    options.facts->take(*sorted, flat);
+    return std::nullopt;
+  }
 
   ir::Program program = lower::lower(flat, *sorted, sources);
   program.name = files.empty() ? "model" : sources.name(files.front());

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/facts.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
@@ -22,6 +23,9 @@ struct Override {
 struct Options {
   std::vector<Override> overrides;
   source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
+  // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
+  // program.
+  Facts* facts = nullptr;
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

@@ -21,6 +21,7 @@ constexpr const char* main_footer = R"(Examples:
   tactus run ball.tact --plot ball.svg          a picture
   tactus check ball.tact                        only look for mistakes
   tactus explain ball.tact                      what the compiler made of it
+  tactus format ball.tact                       lay out its text
 
 `tactus COMMAND --help` says more about each.
 Exit codes: 0 done; 1 the model has errors; 2 usage; 3 a check was broken; 4 the run failed, all rows kept;
@@ -47,6 +48,18 @@ constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
 Stages: tokens tree expanded model flat events blocks ir c llvm; events where there are some)";
+
+constexpr const char* format_footer = R"(Examples:
+  tactus format ball.tact                       rewrites the file
+  tactus format --check *.tact                  exit code 1 if one would change, and their names
+  tactus format - < ball.tact                   standard input to standard output
+
+Only blanks change: lines stay as they were broken, tokens and comments stay as they are. A file that is not read as
+it stands (a stray character, an open comment) is left alone, and the reason is told.)";
+
+constexpr const char* lsp_footer =
+    R"(An editor starts it, not a person: it speaks the Language Server Protocol. docs/editors.md says how to tell
+VS Code, Neovim, Helix and Emacs about it.)";
 
 constexpr const char* plot_footer = R"(Examples:
   tactus plot run.csv                           writes run.svg
@@ -177,6 +190,25 @@ Command parse_command_line(int argc, const char* const* argv) {
   explain_command->add_option("--dump", explain.dump, "print this stage alone, in full")->type_name("STAGE");
   explain_command->add_flag("--json", explain.json, "print one JSON object");
 
+  FormatOptions format;
+  CLI::App* format_command = app.add_subcommand("format", "lay out a model's text");
+  format_command->footer(format_footer);
+  format_command->add_option("files", format.files, "texts: .tact, .phydl, .ridl; `-`: standard input")
+      ->required()
+      ->type_name("FILE..");
+  format_command->add_flag("--check", format.check, "write nothing; name the files that would change");
+  format_command->add_flag("--stdout", format.to_stdout, "print the result, leave the files alone");
+  format_command->add_option("--name", format.name, "what standard input is called: its ending says how it is read")
+      ->type_name("NAME");
+  format_command->add_flag("--json", format.json, "print one JSON object");
+  format_command->add_flag("--quiet", format.quiet, "print nothing but errors");
+
+  LspOptions lsp;
+  CLI::App* lsp_command =
+      app.add_subcommand("lsp", "serve an editor: the language server, on standard input and output");
+  lsp_command->footer(lsp_footer);
+  lsp_command->add_flag("--stdio", lsp.stdio, "on standard input and output; editors that say so are understood");
+
   PlotOptions plot;
   CLI::App* plot_command = app.add_subcommand("plot", "draw the rows of a run");
   plot_command->footer(plot_footer);
@@ -242,7 +274,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     const CLI::App& command = reached();
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
-      std::vector<std::string> names = {"run", "check", "explain", "plot", "export"};
+      std::vector<std::string> names = {"run", "check", "explain", "format", "lsp", "plot", "export"};
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
@@ -263,6 +295,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (*run_command) return run;
   if (*check_command) return check;
   if (*explain_command) return explain;
+  if (*format_command) return format;
+  if (*lsp_command) return lsp;
   if (*plot_command) return plot;
   return export_c;
 }

@@ -12,7 +12,8 @@ struct Finished {
   int exit_code = exit_done;
 };
 
-using Command = std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, PlotOptions, ExportCOptions>;
+using Command = std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, FormatOptions, LspOptions, PlotOptions,
+                             ExportCOptions>;
 
 Command parse_command_line(int argc, const char* const* argv);
 

@@ -51,6 +51,22 @@ struct ExplainOptions {
 };
 int explain(const ExplainOptions& options);
 
+struct FormatOptions {
+  std::vector<std::string> files;  // "-": standard input, to standard output
+  std::string name;                // of standard input; its ending says which words are reserved
+  bool check = false;              // write nothing, say which files would change
+  bool to_stdout = false;
+  bool json = false;
+  bool quiet = false;
+};
+int format(const FormatOptions& options);
+
+// The language server, on standard input and output.
+struct LspOptions {
+  bool stdio = true;  // the only way; editors say it aloud
+};
+int lsp(const LspOptions& options);
+
 struct PlotOptions {
   std::string table;  // a CSV file
   std::string out;    // empty: the table's name with .svg

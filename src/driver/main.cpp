@@ -33,6 +33,8 @@ int main(int argc, char** argv) {
                                  [](const driver::RunOptions& options) { return driver::run(options); },
                                  [](const driver::CheckOptions& options) { return driver::check(options); },
                                  [](const driver::ExplainOptions& options) { return driver::explain(options); },
+                                 [](const driver::FormatOptions& options) { return driver::format(options); },
+                                 [](const driver::LspOptions& options) { return driver::lsp(options); },
                                  [](const driver::PlotOptions& options) { return driver::plot(options); },
                                  [](const driver::ExportCOptions& options) { return driver::export_c(options); },
                              },

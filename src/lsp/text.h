@@ -1,0 +1,50 @@
+// An editor's text and its places: the protocol counts lines and UTF-16 units (or bytes), the compiler counts bytes.
+// Language Server Protocol 3.17, "Position" and "TextDocumentContentChangeEvent".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lsp {
+
+enum class Encoding { utf16, utf8 };
+
+struct Position {
+  std::uint32_t line = 0;
+  std::uint32_t character = 0;
+  friend bool operator==(const Position&, const Position&) = default;
+};
+
+class Text {
+ public:
+  Text() : Text("") {}
+  explicit Text(std::string content);
+
+  const std::string& content() const { return content_; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(content_.size()); }
+  std::uint32_t line_count() const { return static_cast<std::uint32_t>(line_starts_.size()); }
+  std::uint32_t line_start(std::uint32_t line) const { return line_starts_[line]; }
+  // Without its end.
+  std::string_view line(std::uint32_t line) const;
+  std::uint32_t line_of(std::uint32_t offset) const;
+
+  // A place behind the end of its line is the end of the line; one inside a character is its beginning.
+  std::uint32_t offset_of(Position position, Encoding encoding) const;
+  Position position_of(std::uint32_t offset, Encoding encoding) const;
+
+  // Replaces [begin, end).
+  void replace(std::uint32_t begin, std::uint32_t end, std::string_view with);
+
+ private:
+  void find_lines();
+
+  std::string content_;
+  std::vector<std::uint32_t> line_starts_;
+};
+
+// In the units of `encoding`.
+std::uint32_t length_of(std::string_view text, Encoding encoding);
+
+}  // namespace lsp
