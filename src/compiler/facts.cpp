@@ -44,6 +44,7 @@ void Facts::take(const check::Model& model, base::Names& names) {
     Fact& fact = entry(names.text(symbol.name));
     fact.role = roles[static_cast<std::size_t>(symbol.role)];
     if (symbol.role != check::Role::function) fact.shape = describe(symbol.shape);
+    fact.unit = check::describe_unit(symbol);
     parse::NodeId value;
     if (symbol.role == check::Role::constant) value = model.tree->constants[symbol.declaration].value;
     if (symbol.role == check::Role::parameter) value = model.tree->parameters[symbol.declaration].value;

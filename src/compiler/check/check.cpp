@@ -39,31 +39,27 @@ std::optional<parse::Dimension> common_dimension(const Symbol& symbol) {
   return same ? first : std::nullopt;
 }
 
-namespace {
-
-// " [m]", " [m, m/s, ?]"; nothing when nothing is known.
-std::string unit_text(const Symbol& symbol) {
+std::string describe_unit(const Symbol& symbol) {
   const auto text = [](const std::optional<parse::Dimension>& dimension) {
     return !dimension ? "?" : dimension->pure() ? "1" : parse::print_unit(*dimension);
   };
   if (auto dimension = common_dimension(symbol))
-    return fmt::format(" [{}]", symbol.written_unit.empty() ? text(dimension) : symbol.written_unit);
+    return symbol.written_unit.empty() ? text(dimension) : symbol.written_unit;
   const bool none = std::none_of(symbol.dimensions.begin(), symbol.dimensions.end(),
                                  [](const auto& dimension) { return dimension.has_value(); });
   if (none) return "";
   std::vector<std::string> texts;
   for (const auto& dimension : symbol.dimensions) texts.push_back(text(dimension));
-  return fmt::format(" [{}]", fmt::join(texts, ", "));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
-
-}  // namespace
 
 std::string dump(const Model& model, const base::Names& names) {
   static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function", "behaviour"};
   std::string out;
   for (const Symbol& symbol : model.symbols) {
     out += fmt::format("{} {}", roles[static_cast<int>(symbol.role)], names.text(symbol.name));
-    if (symbol.role != Role::function) out += fmt::format(": {}{}", describe(symbol.shape), unit_text(symbol));
+    if (symbol.role != Role::function) out += ": " + describe(symbol.shape);
+    if (const std::string unit = describe_unit(symbol); !unit.empty()) out += fmt::format(" [{}]", unit);
     out += '\n';
   }
   for (const Port& port : model.ports) {

@@ -90,6 +90,8 @@ struct Model {
   }
 };
 
+// "m", or "m, m/s, ?" for components that differ; empty when nothing is known.
+std::string describe_unit(const Symbol& symbol);
 std::string dump(const Model& model, const base::Names& names);
 
 }  // namespace check
