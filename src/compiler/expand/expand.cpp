@@ -69,7 +69,7 @@ struct Entry {
   // Constant, parameter, port: its number, without and with parameters counting as numbers.
   struct Number {
     enum { not_yet, in_progress, done } state = not_yet;
-    std::optional<double> value;
+    std::optional<double> value = {};
   } numbers[2] = {};
 };
 
@@ -176,7 +176,7 @@ class Expander {
       }
       enter(scope, item.name, std::move(entry));
     }
-    for (const parse::Function& item : body.functions) enter(scope, item.name, {What::function, item.name_span});
+    for (const parse::Function& item : body.functions) enter(scope, item.name, Entry{What::function, item.name_span});
     for (const parse::Module& item : body.modules) {
       Entry entry{What::module, item.name_span};
       entry.module = &item;
@@ -435,7 +435,7 @@ class Expander {
 
   void bind_arguments(Scope& scope, const parse::Equation& item, const std::string& module_name) {
     const std::vector<parse::ModulePort>& ports = scope.module->ports;
-    for (const parse::ModulePort& port : ports) enter(scope, port.name, {What::port, port.span});
+    for (const parse::ModulePort& port : ports) enter(scope, port.name, Entry{What::port, port.span});
     std::size_t next = 0;
     const std::uint32_t count = tree_[item.right].child_count;
     for (std::uint32_t i = 1; i < count; ++i) {
