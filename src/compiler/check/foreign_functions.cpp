@@ -85,6 +85,10 @@ constexpr ForeignFunction foreign_functions[] = {
     {"interp1", "write `table(\"file.csv\")(x)`"},
 };
 
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
 }  // namespace
 
 std::optional<std::string> foreign_function_advice(const parse::Tree& tree, const base::Names& names,
@@ -100,7 +104,20 @@ std::optional<std::string> foreign_function_advice(const parse::Tree& tree, cons
         continue;
       }
       const auto argument = static_cast<std::uint32_t>(foreign.hint[++i] - '0');
-      out += argument < node.child_count ? parse::print(tree, names, tree.child(call, argument)) : "..";
+      if (argument >= node.child_count) {
+        out += "..";
+        continue;
+      }
+      const parse::NodeKind kind = tree[tree.child(call, argument)].kind;
+      const bool is_simple = kind == parse::NodeKind::name || kind == parse::NodeKind::number;
+      // Parentheses around a name or a number go, those of a call stay.
+      const bool in_group = out.ends_with('(') && i + 1 < foreign.hint.size() && foreign.hint[i + 1] == ')' &&
+                            (out.size() < 2 || !is_letter_or_digit(out[out.size() - 2]));
+      if (is_simple && in_group) {
+        out.pop_back();
+        ++i;
+      }
+      out += parse::print(tree, names, tree.child(call, argument));
     }
     return out;
   }

@@ -99,6 +99,8 @@ class Parser {
   // `((1, 2), (3, 4))` for the `[1 2; 3 4]` ahead; empty when it holds more than names and numbers.
   std::string matrix_meant() const;
   void report_reserved();
+  // The `(` at `open` is not closed where it should be.
+  void report_unclosed(std::size_t open);
   void report_foreign_functions();
 
   // -- items

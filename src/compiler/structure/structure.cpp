@@ -653,7 +653,7 @@ class Analysis {
     }
     said.insert(name);
     auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
-    advise_undetermined(report, name);
+    advise_undetermined(report, name, has_start_[variable]);
   }
 
   const flat::Variable* find_variable(const std::string& name) const {
@@ -684,14 +684,14 @@ class Analysis {
       if (!moved || !written || said.contains(base)) continue;
       said.insert({name, base, path + "dt"});
       diags_.report(written->span, undetermined, base)
-          .hint("the derivative of `{0}` by time is written `{0}'`, and `{1}` is a name like any other", local(base),
-                own == "d" + local(base) ? own + "/dt" : own);
+          .hint("the derivative of `{0}` by time is written `{0}'`; {1} a name like any other", local(base),
+                own == "d" + local(base) ? fmt::format("each of `{}` and `dt` is", own) : fmt::format("`{}` is", own));
       return true;
     }
     return false;
   }
 
-  void advise_undetermined(diag::Sink::Reported& report, const std::string& name) {
+  void advise_undetermined(diag::Sink::Reported& report, const std::string& name, bool is_started) {
     const std::string path = path_of(name);
     const std::string own = local(name);
     constexpr std::pair<std::string_view, std::string_view> foreign[] = {
@@ -710,7 +710,9 @@ class Analysis {
         {"Inf", "there is no infinity; write a large number"},
     };
     for (const auto& [word, advice] : foreign) {
-      if (word == own) report.hint("{}", advice);
+      if (word != own) continue;
+      report.hint("{}; or give `{}` an equation under `system`", advice, own);
+      return;
     }
     // Names that the same instance knows, without its path.
     std::vector<std::string> names;
@@ -727,6 +729,8 @@ class Analysis {
     if (auto near = base::nearest(own, names)) report.hint("did you mean `{}`?", *near);
     if (is_known_outside) {
       report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`", own);
+    } else if (path.empty() && is_started) {
+      report.hint("it has a start; add the equation that moves it under `system`: `{}' = ..;`", name);
     } else if (path.empty()) {
       report.hint("add an equation for it under `system`, or read it from outside: `external hand reads {}`", name);
     } else {
