@@ -152,12 +152,38 @@ function record(t, at) {
   if (lines.length > 1 << 16) flush();
 }
 
+const hasEvents = w.event_count(model) > 0 || w.delay_count(model) > 0;
+
 function advanceTo(step) {
   const left = step - w.steps(instance);
-  if (left > 0) check(w.fixed_steps(model, instance, plan.solver, plan.step, left));
+  const steps = hasEvents ? w.event_steps : w.fixed_steps;
+  if (left > 0) check(steps(model, instance, plan.solver, plan.step, left));
+}
+
+// The rows strictly inside the last part, then what is due at its end. Rows closer to the end than `close` are after it.
+function endPart(close) {
+  for (let t = rowTime(nextRow); t < w.time(instance) - close; t = rowTime(++nextRow)) {
+    w.between(model, instance, plan.solver, t, x);
+    record(t, x);
+  }
+  check(w.fire(model, instance));
+}
+
+function partsWithRows(h) {
+  const end = w.steps(instance) + 1;
+  const close = gridSlack * h;
+  while (w.steps(instance) < end) {
+    check(w.part(model, instance, plan.solver, h, 0, Infinity));
+    endPart(close);
+    for (; w.steps(instance) < end && rowTime(nextRow) <= w.time(instance) + close; ++nextRow) record(rowTime(nextRow), states());
+  }
 }
 
 function stepWithRows(h) {
+  if (hasEvents) {
+    partsWithRows(h);
+    return;
+  }
   const from = w.time(instance);
   const inside = from + h * (1 - gridSlack);
   const rows = rowTime(nextRow) < inside;
@@ -206,6 +232,12 @@ function fixed() {
 }
 
 function adaptive() {
+  while (hasEvents && w.time(instance) < plan.end) {
+    const close = gridSlack * plan.period;
+    check(w.part(model, instance, plan.solver, plan.step, plan.tolerance, plan.end));
+    endPart(close);
+    for (; w.time(instance) < plan.end && rowTime(nextRow) <= w.time(instance) + close; ++nextRow) record(rowTime(nextRow), states());
+  }
   while (w.time(instance) < plan.end) {
     check(w.adaptive_step(model, instance, plan.solver, plan.end, plan.step, plan.tolerance));
     for (let t = rowTime(nextRow); t <= w.time(instance) && t < plan.end; t = rowTime(++nextRow)) {
@@ -242,6 +274,15 @@ const started = attempt(() => {
     parameters[index] = Number(value);
   }
   check(w.start(model, instance));
+  for (let k = 0; k < w.delay_count(model); ++k) {
+    const duration = w.delay_duration(model, instance, k);
+    const short = !plan.adaptive && duration < plan.step * (1 - gridSlack);
+    if (!(duration > 0 && Number.isFinite(duration)) || short) {
+      process.stderr.write(`a delay lasts ${duration}: it must be positive and, with fixed steps, not shorter than --step\n`);
+      process.exit(4);
+    }
+  }
+  check(w.begin_events(model, instance));
 });
 if (started) {
   attempt(() => {

@@ -63,18 +63,18 @@ typedef struct tactus_layout {
   uint32_t parameters;
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
-  uint32_t warm; /* last solution of every Newton block, its next start */
+  uint32_t warm;     /* last solution of every Newton block, its next start */
   uint32_t discrete; /* reactive behaviours: constant between events */
   /* One an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds. 0.5 more: due now, not yet
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
-  uint32_t history;  /* the rings of the delays, see tactus_delay */
+  uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched; /* scratch: what `watch` computed */
-  uint32_t work;   /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
-  uint32_t size;   /* doubles in all */
+  uint32_t work;    /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t stages;  /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t size;    /* doubles in all */
 } tactus_layout;
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
@@ -176,7 +176,7 @@ struct tactus_model {
   uint32_t work_count;
   uint32_t discrete_count; /* scalars */
   uint32_t event_count;
-  uint32_t watch_count;   /* scalars that `watch` computes */
+  uint32_t watch_count; /* scalars that `watch` computes */
   uint32_t delay_count;
   uint32_t table_count;
   uint32_t history_count; /* doubles */

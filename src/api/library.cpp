@@ -56,6 +56,8 @@ struct Model::Implementation {
     throw Error(failure.hint.empty() ? failure.text : failure.text + "\n  hint: " + failure.hint);
   }
 
+  bool has_events() const { return table().event_count > 0 || table().delay_count > 0; }
+
   // Boundary conditions are taken when the first step or value is asked for, so that parameters may be set before.
   void start() {
     if (is_started) return;
@@ -63,6 +65,12 @@ struct Model::Implementation {
     instance->input_time = table().starting_time;
     steps = 0;
     check(tk_start(&table(), instance.get()), true);
+    for (std::uint32_t i = 0; i < table().delay_count; ++i) {
+      double duration = instance.section(table().layout.derived)[table().delays[i].duration];
+      if (!(duration > 0) || !std::isfinite(duration))
+        throw Error(sim::describe_short_delay(table(), *instance.get(), duration, 0).text);
+    }
+    check(tk_begin_events(&table(), instance.get()), true);
     is_started = true;
     is_evaluated = false;
   }
@@ -75,7 +83,8 @@ struct Model::Implementation {
   void fixed(int solver, double h, std::int64_t count) {
     std::int64_t before = instance->steps;
     double from = instance->time;
-    int status = table().fixed_steps(&table(), instance.get(), solver, h, count);
+    auto take_steps = has_events() ? tk_event_steps : table().fixed_steps;
+    int status = take_steps(&table(), instance.get(), solver, h, count);
     // The kernel counts anew when h changed.
     steps += from == instance->start_time ? instance->steps : instance->steps - before;
     check(status, false);
@@ -251,8 +260,15 @@ void Model::advance(double until) {
     double largest = plan->step;
     while (me.instance->time < until) {
       std::int64_t before = me.instance->steps;
-      int status =
-          me.table().adaptive_step(&me.table(), me.instance.get(), plan->solver, until, largest, plan->tolerance);
+      const tactus_model* model = &me.table();
+      tactus_instance* instance = me.instance.get();
+      int status = TACTUS_OK;
+      if (me.has_events()) {
+        status = tk_part(model, instance, plan->solver, largest, plan->tolerance, until);
+        if (status == TACTUS_OK) status = tk_fire(model, instance);
+      } else {
+        status = model->adaptive_step(model, instance, plan->solver, until, largest, plan->tolerance);
+      }
       me.steps += me.instance->steps - before;
       me.check(status, false);
     }

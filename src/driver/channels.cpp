@@ -126,7 +126,8 @@ std::vector<Column> columns_of(std::span<const Shown> shown) {
     const tactus_channel& channel = *item.channel;
     for (std::uint32_t k = 0; k < scalars(channel); ++k) {
       if (item.component && *item.component != k) continue;
-      columns.push_back({component_name(channel, k), channel.unit, channel.at + k});
+      columns.push_back(
+          {component_name(channel, k), channel.unit, channel.at + k, (channel.flags & TACTUS_CHANNEL_DISCRETE) != 0});
     }
   }
   return columns;

@@ -17,6 +17,7 @@ struct Column {
   std::string label;  // "x", "p[1]", "R[1][2]"
   std::string unit;
   std::uint32_t at = 0;
+  bool is_discrete = false;
 };
 
 // A whole channel or one component of it, as shown.

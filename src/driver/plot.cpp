@@ -11,6 +11,7 @@
 #include "driver/report.h"
 #include "runtime/trace/csv_reader.h"
 #include "runtime/trace/figure.h"
+#include "runtime/trace/staircase.h"
 
 namespace driver {
 
@@ -53,7 +54,9 @@ int plot(const PlotOptions& options) {
   }
 
   std::vector<trace::Curve> curves;
-  for (std::size_t i : chosen) curves.push_back({names[i], "", table->columns[0], table->columns[i]});
+  for (std::size_t i : chosen)
+    curves.push_back(
+        {names[i], "", table->columns[0], table->columns[i], trace::looks_like_staircase(table->columns[i])});
   if (!trace::write_figure(trace::layout_panels(curves), out, failure)) return usage(failure, "");
   if (options.json) {
     print_json({{"status", "done"}, {"out", out}, {"rows", table->rows()}, {"curves", chosen.size()}});

@@ -62,7 +62,8 @@ class Rows : public sim::Observer {
   [[nodiscard]] bool draw(const std::string& path, std::string& failure) const {
     std::vector<trace::Curve> curves;
     for (std::size_t i = 0; i < columns_.size(); ++i)
-      curves.push_back({columns_[i].label, columns_[i].unit, recorder_->times(), recorder_->channel(i)});
+      curves.push_back(
+          {columns_[i].label, columns_[i].unit, recorder_->times(), recorder_->channel(i), columns_[i].is_discrete});
     return trace::write_figure(trace::layout_panels(curves), path, failure);
   }
 
@@ -188,8 +189,7 @@ struct Report {
       object["diagnostics"] = Json::parse(diag::render_json(compiled.diags, compiled.sources));
     if (outcome.failure) {
       const sim::Failure& failure = *outcome.failure;
-      Json told = {
-          {"kind", failure.kind}, {"time", json_number(failure.time)}, {"text", failure.text}};
+      Json told = {{"kind", failure.kind}, {"time", json_number(failure.time)}, {"text", failure.text}};
       if (!failure.hint.empty()) told["hint"] = failure.hint;
       if (!failure.equations.empty()) told["equations"] = failure.equations;
       if (failure.line) told["line"] = failure.line;

@@ -130,7 +130,7 @@ uint64_t {0}_bytes(void);
 int {0}_reset(tactus_instance* instance);
 /* The states at the starting time, from the parameters and inputs as they are. */
 int {0}_start(tactus_instance* instance);
-/* `count` steps of length h with the model's fixed-step solver (rk4 when it has none). */
+/* `count` steps of length h with the model's fixed-step solver (rk4 when it has none); events fire where they fall. */
 int {0}_step(tactus_instance* instance, double h, int64_t count);
 /* To t_end with the model's adaptive solver (tsit5 when it has none). */
 int {0}_advance(tactus_instance* instance, double t_end, double tolerance);
@@ -144,10 +144,46 @@ double {0}_get(tactus_instance* instance, const char* name);
                      name);
 }
 
-std::string api_bodies(const ir::Program& program, const std::string& name) {
+// Starting and stepping: a run of a model with events or delays goes in parts.
+std::string motion_bodies(const ir::Program& program, const std::string& name) {
   const int solver = default_solver(program);
   const int fixed = solver < TACTUS_BS3 ? solver : TACTUS_RK4;
   const int adaptive = solver >= TACTUS_BS3 ? solver : TACTUS_TSIT5;
+  if (program.events.empty() && program.delays.empty()) {
+    return fmt::format(R"(int {0}_start(tactus_instance* instance) {{ return tk_start(&{0}_model, instance); }}
+int {0}_step(tactus_instance* instance, double h, int64_t count) {{
+  return {0}_model.fixed_steps(&{0}_model, instance, {1}, h, count);
+}}
+int {0}_advance(tactus_instance* instance, double t_end, double tolerance) {{
+  while (instance->time < t_end) {{
+    const int status = {0}_model.adaptive_step(&{0}_model, instance, {2}, t_end, t_end - instance->time, tolerance);
+    if (status != TACTUS_OK) return status;
+  }}
+  return TACTUS_OK;
+}}
+)",
+                       name, fixed, adaptive);
+  }
+  return fmt::format(R"(int {0}_start(tactus_instance* instance) {{
+  const int status = tk_start(&{0}_model, instance);
+  return status == TACTUS_OK ? tk_begin_events(&{0}_model, instance) : status;
+}}
+int {0}_step(tactus_instance* instance, double h, int64_t count) {{
+  return tk_event_steps(&{0}_model, instance, {1}, h, count);
+}}
+int {0}_advance(tactus_instance* instance, double t_end, double tolerance) {{
+  while (instance->time < t_end) {{
+    int status = tk_part(&{0}_model, instance, {2}, t_end - instance->time, tolerance, t_end);
+    if (status == TACTUS_OK) status = tk_fire(&{0}_model, instance);
+    if (status != TACTUS_OK) return status;
+  }}
+  return TACTUS_OK;
+}}
+)",
+                     name, fixed, adaptive);
+}
+
+std::string api_bodies(const ir::Program& program, const std::string& name) {
   return fmt::format(R"(
 /* Whether `text` is the channel's name with an index behind it or without; then *component is which of its scalars. */
 static int {0}_names(const char* text, const tactus_channel* channel, uint32_t* component) {{
@@ -175,18 +211,7 @@ static int {0}_names(const char* text, const tactus_channel* channel, uint32_t* 
 
 uint64_t {0}_bytes(void) {{ return tactus_instance_bytes(&{0}_model); }}
 int {0}_reset(tactus_instance* instance) {{ return tk_reset(&{0}_model, instance); }}
-int {0}_start(tactus_instance* instance) {{ return tk_start(&{0}_model, instance); }}
-int {0}_step(tactus_instance* instance, double h, int64_t count) {{
-  return {0}_model.fixed_steps(&{0}_model, instance, {1}, h, count);
-}}
-int {0}_advance(tactus_instance* instance, double t_end, double tolerance) {{
-  while (instance->time < t_end) {{
-    const int status = {0}_model.adaptive_step(&{0}_model, instance, {2}, t_end, t_end - instance->time, tolerance);
-    if (status != TACTUS_OK) return status;
-  }}
-  return TACTUS_OK;
-}}
-double {0}_time(const tactus_instance* instance) {{ return instance->time; }}
+{1}double {0}_time(const tactus_instance* instance) {{ return instance->time; }}
 int {0}_set(tactus_instance* instance, const char* name, double value) {{
   uint32_t component;
   instance->first_stage_valid = 0;
@@ -217,7 +242,7 @@ double {0}_get(tactus_instance* instance, const char* name) {{
   return tk_from_bits(0x7ff8000000000000u);
 }}
 )",
-                     name, fixed, adaptive);
+                     name, motion_bodies(program, name));
 }
 
 std::string makefile(const std::string& name) {

@@ -173,13 +173,15 @@ TEST_F(ExportC, SetChangesAParameterAndMistakesAreRefused) {
   }
 }
 
-// Two models in one C++ program, through their headers.
+// Three models in one C++ program, through their headers.
 TEST_F(ExportC, ModelsLinkTogetherAndAreReadByName) {
   write(backend_testing::harmonic_oscillator(), "first");
   write(backend_testing::driven(), "second");
+  write(backend_testing::reactive(), "third");
   std::ofstream(folder_ / "both.cpp") << R"(
 #include "first.h"
 #include "second.h"
+#include "third.h"
 #include <vector>
 int main() {
   std::vector<double> a(first_bytes() / 8), b(second_bytes() / 8);
@@ -193,14 +195,19 @@ int main() {
   if (second_reset(j) || second_start(j) || second_step(j, 0.5, 1)) return 6;
   if (second_get(j, "m[2][1]") != 3.0 || second_get(j, "force[2]") != 1.5 || second_get(j, "m[3][1]") == 0.0) return 7;
   if (!second_set(j, "hand[2]", 1.0) || second_set(j, "hand[3]", 1.0) || second_set(j, "hand", 1.0)) return 8;
+  std::vector<double> c(third_bytes() / 8);
+  auto* k = reinterpret_cast<tactus_instance*>(c.data());
+  if (third_reset(k) || third_start(k) || third_step(k, 0.01, 20) || third_get(k, "a") != 1.0) return 9;
+  if (third_step(k, 0.01, 10) || third_get(k, "a") == 1.0) return 10;  // `add` at t = 0.25
+  if (third_advance(k, 0.75, 1e-6) || third_time(k) != 0.75) return 11;
   return 0;
 }
 )";
   const std::string command = fmt::format(
       "cd '{}' && cc -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror -DTACTUS_NO_MAIN -c first.c && "
       "cc -std=c11 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Werror -DTACTUS_NO_MAIN -DTACTUS_NO_KERNEL -c "
-      "second.c && "
-      "c++ -std=c++17 -Wall -Wextra -Werror both.cpp first.o second.o -o both && ./both",
+      "second.c third.c && "
+      "c++ -std=c++17 -Wall -Wextra -Werror both.cpp first.o second.o third.o -o both && ./both",
       folder_.string());
   EXPECT_EQ(shell(command), 0);
 }

@@ -165,10 +165,41 @@ static int run_derivative(run_state* run, double t, double* f) {
   return status;
 }
 
+static int run_has_events(void) { return RUN_MODEL.event_count > 0 || RUN_MODEL.delay_count > 0; }
+
 static int run_advance_to(run_state* run, int64_t step) {
-  if (run->instance->steps >= step) return TACTUS_OK;
-  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step,
-                               step - run->instance->steps);
+  const int64_t left = step - run->instance->steps;
+  if (left <= 0) return TACTUS_OK;
+  if (run_has_events()) return tk_event_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, left);
+  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, left);
+}
+
+/* The rows strictly inside the last part, then what is due at its end. Rows closer to the end than `close` are after it. */
+static int run_end_part(run_state* run, double close) {
+  for (double t = run_row_time(run, run->next_row); t < run->instance->time - close;
+       t = run_row_time(run, ++run->next_row)) {
+    tk_between(&RUN_MODEL, run->instance, run->plan.solver, t, run_x);
+    const int status = run_record(run, t, run_x);
+    if (status != TACTUS_OK) return status;
+  }
+  return tk_fire(&RUN_MODEL, run->instance);
+}
+
+/* One step of length h in parts, and the rows before its end. */
+static int run_parts_with_rows(run_state* run, double h) {
+  const int64_t end = run->instance->steps + 1;
+  const double close = run_grid_slack * h;
+  while (run->instance->steps < end) {
+    int status = tk_part(&RUN_MODEL, run->instance, run->plan.solver, h, 0.0, tk_from_bits(0x7ff0000000000000u));
+    if (status == TACTUS_OK) status = run_end_part(run, close);
+    for (; status == TACTUS_OK && run->instance->steps < end &&
+           run_row_time(run, run->next_row) <= run->instance->time + close;
+         run->next_row++) {
+      status = run_record(run, run_row_time(run, run->next_row), run_states(run));
+    }
+    if (status != TACTUS_OK) return status;
+  }
+  return TACTUS_OK;
 }
 
 /* The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. */
@@ -179,6 +210,7 @@ static double run_hermite(double s, double h, double x0, double x1, double f0, d
 
 /* One step of length h and the rows strictly inside it. */
 static int run_step_with_rows(run_state* run, double h) {
+  if (run_has_events()) return run_parts_with_rows(run, h);
   const double from = run->instance->time;
   const double inside = from + h * (1.0 - run_grid_slack);
   const int rows = run_row_time(run, run->next_row) < inside;
@@ -244,6 +276,17 @@ static int run_fixed(run_state* run) {
 
 static int run_adaptive(run_state* run) {
   const run_plan* plan = &run->plan;
+  while (run_has_events() && run->instance->time < plan->end) {
+    const double close = run_grid_slack * plan->period;
+    int status = tk_part(&RUN_MODEL, run->instance, plan->solver, plan->step, plan->tolerance, plan->end);
+    if (status == TACTUS_OK) status = run_end_part(run, close);
+    for (; status == TACTUS_OK && run->instance->time < plan->end &&
+           run_row_time(run, run->next_row) <= run->instance->time + close;
+         run->next_row++) {
+      status = run_record(run, run_row_time(run, run->next_row), run_states(run));
+    }
+    if (status != TACTUS_OK) return status;
+  }
   while (run->instance->time < plan->end) {
     int status =
         RUN_MODEL.adaptive_step(&RUN_MODEL, run->instance, plan->solver, plan->end, plan->step, plan->tolerance);
@@ -273,15 +316,35 @@ static int run_last_row(run_state* run) {
 }
 
 static void run_explain(const run_state* run, int status) {
-  static const char* const words[] = {"", "a value is no longer finite", "no solution was found",
-                                      "a system is singular", "the step became too small"};
+  static const char* const words[] = {"",
+                                      "a value is no longer finite",
+                                      "no solution was found",
+                                      "a system is singular",
+                                      "the step became too small",
+                                      "events cause each other without end"};
   fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time, words[status]);
   if (run->instance->failed_block >= 0) {
     const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];
     fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);
   }
-  if (run->instance->failed_index >= 0)
+  if (run->instance->failed_index >= 0 && status == TACTUS_ENDLESS_EVENTS) {
+    const tactus_event* event = &RUN_MODEL.events[run->instance->failed_index];
+    fprintf(stderr, "  line %u: %s\n", (unsigned)event->line, event->name);
+  } else if (run->instance->failed_index >= 0)
     fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
+}
+
+/* Whether every delay is positive and, with fixed steps, no shorter than one. */
+static int run_check_delays(const run_state* run) {
+  for (uint32_t i = 0; i < RUN_MODEL.delay_count; i++) {
+    const double duration = tactus_data(run->instance)[RUN_MODEL.layout.derived + RUN_MODEL.delays[i].duration];
+    const int is_short = run->plan.solver < TACTUS_BS3 && duration < run->plan.step * (1.0 - run_grid_slack);
+    if (duration > 0.0 && duration - duration == 0.0 && !is_short) continue;
+    fprintf(stderr, "%s: a delay lasts %.17g: it must be positive and, with fixed steps, not shorter than --step\n",
+            RUN_MODEL.name, duration);
+    return 0;
+  }
+  return 1;
 }
 
 static int run_read_number(const char* text, double* value) {
@@ -337,6 +400,8 @@ int main(int count, char** words) {
 
   fputs(run_header, stdout);
   if (status == TACTUS_OK) status = tk_start(&RUN_MODEL, run.instance);
+  if (status == TACTUS_OK && !run_check_delays(&run)) return 4;
+  if (status == TACTUS_OK) status = tk_begin_events(&RUN_MODEL, run.instance);
   if (status == TACTUS_OK) {
     status = run_record(&run, run.instance->time, run_states(&run));
     run.next_row = 1;

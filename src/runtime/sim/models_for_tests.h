@@ -18,6 +18,8 @@ struct HandFilled {
   std::vector<tactus_parameter> parameters;
   std::vector<tactus_block> blocks;
   std::vector<const char*> state_names;
+  std::vector<tactus_event> events;
+  std::vector<tactus_delay> delays;
 
   HandFilled() {
     table.abi = TACTUS_ABI;
@@ -43,6 +45,10 @@ struct HandFilled {
     table.state_names = state_names.data();
     table.state_count = count(state_names);
     table.output_count = count(channels);
+    table.events = events.data();
+    table.event_count = count(events);
+    table.delays = delays.data();
+    table.delay_count = count(delays);
     tk_layout(&table, &table.layout);
   }
 };
@@ -154,6 +160,90 @@ struct Root : HandFilled {
     if (status != TACTUS_OK) instance->failed_block = 0;
     *z = data[model->layout.warm];
     return status;
+  }
+};
+
+// x' = u, where u counts the ticks of a clock, from t = 0 on every 0.25, and `fell` how often x has risen above 1.
+// x = sum over the ticks before t of t - tick. Outputs: x, u, fell.
+struct Counter : HandFilled {
+  explicit Counter(bool watches = true, double period = 0.25) {
+    state_names = {"x"};
+    channels = {{"x", "", 0, 1, 1, 0},
+                {"u", "", 1, 1, 1, TACTUS_CHANNEL_DISCRETE},
+                {"fell", "", 2, 1, 1, TACTUS_CHANNEL_DISCRETE}};
+    events = {{"clock", TACTUS_EVERY, 0, 0, 3, period, 0}};
+    if (watches) events.push_back({"full", TACTUS_WHEN, 0, 1, 4, 0, 0});
+    table.watch_count = watches ? 1 : 0;
+    table.discrete_count = 2;
+    table.initialize = [](const tactus_model*, tactus_instance*) { return int{TACTUS_OK}; };
+    table.derivative = [](const tactus_model* model, tactus_instance* instance, double, const double*, double* dx) {
+      dx[0] = tactus_data(instance)[model->layout.discrete];
+      return int{TACTUS_OK};
+    };
+    table.outputs = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
+      double* data = tactus_data(instance);
+      data[model->layout.outputs] = x[0];
+      data[model->layout.outputs + 1] = data[model->layout.discrete];
+      data[model->layout.outputs + 2] = data[model->layout.discrete + 1];
+      return int{TACTUS_OK};
+    };
+    table.fire = [](const tactus_model* model, tactus_instance* instance, std::uint32_t event) {
+      tactus_data(instance)[model->layout.discrete + event] += 1;
+      return int{TACTUS_OK};
+    };
+    table.watch = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
+      tactus_data(instance)[model->layout.watched] = x[0] > 1;
+      return int{TACTUS_OK};
+    };
+    finish();
+  }
+  static double x(double t, double period = 0.25) {
+    double sum = 0;
+    for (int k = 0; k * period < t; ++k) sum += t - k * period;
+    return sum;
+  }
+};
+
+// x' = -x(t - d), x = 1 up to t = 0; parameter d = 1. Output: x.
+struct Late : HandFilled {
+  Late() {
+    state_names = {"x"};
+    channels = {{"x", "", 0, 1, 1, 0}};
+    parameters = {{"d", "", 1, 0, 0}};
+    delays = {{0, 0, 0, 256}};
+    table.derived_count = 1;
+    table.watch_count = 1;
+    table.history_count = 2 + 2 * 256;
+    table.prepare = [](const tactus_model* model, tactus_instance* instance) {
+      tactus_data(instance)[model->layout.derived] = tactus_data(instance)[model->layout.parameters];
+      return int{TACTUS_OK};
+    };
+    table.initialize = [](const tactus_model* model, tactus_instance* instance) {
+      tactus_data(instance)[model->layout.states] = 1;
+      return int{TACTUS_OK};
+    };
+    table.derivative = [](const tactus_model* model, tactus_instance* instance, double t, const double*, double* dx) {
+      dx[0] = -tk_delayed(model, instance, 0, t);
+      return int{TACTUS_OK};
+    };
+    table.outputs = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
+      tactus_data(instance)[model->layout.outputs] = x[0];
+      return int{TACTUS_OK};
+    };
+    table.watch = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
+      tactus_data(instance)[model->layout.watched] = x[0];
+      return int{TACTUS_OK};
+    };
+    finish();
+  }
+  // The method of steps.
+  static double x(double t, double d = 1) {
+    double sum = 1, factorial = 1;
+    for (int k = 1; t > (k - 1) * d; ++k) {
+      factorial *= -k;
+      sum += std::pow(t - (k - 1) * d, k) / factorial;
+    }
+    return sum;
   }
 };
 

@@ -342,5 +342,140 @@ TEST(Run, MemoryIsConstant) {
   EXPECT_LT(most, before + 20'000);  // the Instance and a few vectors
 }
 
+TEST(RunEvents, ARowAtAnEventShowsTheValuesAfterIt) {
+  for (bool watches : {false, true}) {
+    Counter model(watches);
+    for (double every : {0.05, 0.25, 0.0125}) {  // 0.0125: rows between steps
+      for (bool fixed : {true, false}) {
+        Kept kept;
+        Settings settings{.until = 2.0, .every = every};
+        if (fixed) settings.step = 0.025;
+        Outcome outcome = run(request_for(model, settings), &kept);
+        ASSERT_EQ(outcome.ending, Ending::done);
+        ASSERT_EQ(kept.rows.size(), static_cast<std::size_t>(std::lround(2 / every)) + 1);
+        for (std::size_t k = 0; k < kept.rows.size(); ++k) {
+          EXPECT_NEAR(kept.times[k], static_cast<double>(k) * every, 1e-15);
+          // The ticks at or before the row; x is continuous and linear between them.
+          EXPECT_EQ(kept.rows[k][1], std::floor(kept.times[k] / 0.25 + 1e-6) + 1) << kept.times[k];
+          EXPECT_NEAR(kept.rows[k][0], Counter::x(kept.times[k]), 1e-12) << kept.times[k];
+          EXPECT_EQ(kept.rows[k][2], watches && kept.rows[k][0] > 1 ? 1 : 0) << kept.times[k];
+        }
+        EXPECT_EQ(outcome.outputs, kept.rows.back());
+      }
+    }
+  }
+}
+
+TEST(RunEvents, EventsOffTheGridLeaveItAsItIs) {
+  Counter model(true, 0.0371);
+  Kept kept;
+  Outcome outcome = run(request_for(model, {.step = 0.01, .until = 2.0, .every = 0.0033}), &kept);
+  EXPECT_EQ(outcome.ending, Ending::done);
+  EXPECT_EQ(outcome.steps, 200);
+  EXPECT_EQ(outcome.time, 2.0);
+  for (std::size_t k = 0; k < kept.rows.size(); ++k)
+    EXPECT_NEAR(kept.rows[k][0], Counter::x(kept.times[k], 0.0371), 1e-11) << kept.times[k];
+}
+
+TEST(RunEvents, RecordingDoesNotChangeTheMotion) {
+  for (bool watches : {false, true}) {
+    Counter model(watches, 0.0371);
+    for (Settings settings : {Settings{.step = 0.01, .until = 2.005}, Settings{.tolerance = 1e-7, .until = 2.005},
+                              Settings{.solver = TACTUS_DOP853, .until = 2.005}}) {
+      Outcome none = run(request_for(model, settings), nullptr);
+      for (double every : {0.01, 0.1, 0.0137}) {
+        settings.every = every;
+        Kept kept;
+        EXPECT_EQ(none.outputs, run(request_for(model, settings), &kept).outputs) << every;
+      }
+    }
+  }
+}
+
+TEST(RunEvents, InputsMoveOnThroughEvents) {
+  // The input is a ramp, so that x' = u is met exactly by any step, in whatever parts it is taken.
+  Follower model;
+  model.events = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.037, 0}};
+  model.finish();
+  auto signal = signal_from("t,u\n0,0\n1,2\n2,2\n");
+  for (bool fixed : {true, false}) {
+    Settings settings{.until = 2.0, .every = 0.033};
+    if (fixed) settings.step = 0.01;
+    Request request = request_for(model, settings);
+    request.feeds = {{0, &signal, 0}};
+    Kept kept;
+    Outcome outcome = run(request, &kept);
+    ASSERT_EQ(outcome.ending, Ending::done);
+    for (std::size_t k = 0; k < kept.rows.size(); ++k) {
+      double t = kept.times[k];
+      EXPECT_NEAR(kept.rows[k][0], t < 1 ? t * t : 1 + 2 * (t - 1), 1e-12) << t;
+      EXPECT_NEAR(kept.rows[k][2], t < 1 ? 2 * t : 2, 1e-12) << t;
+    }
+  }
+}
+
+TEST(RunEvents, EventsWithoutEndAreExplained) {
+  Counter model;
+  // From the third tick on, full makes it empty and empty makes it full.
+  model.events.push_back({"empty", TACTUS_WHEN, 1, 1, 5, 0, 0});
+  model.table.watch_count = 2;
+  model.table.fire = [](const tactus_model* m, tactus_instance* instance, std::uint32_t event) {
+    double* discrete = tactus_data(instance) + m->layout.discrete;
+    if (event == 0) discrete[0] += 1;
+    if (event == 1) discrete[1] = 0;
+    if (event == 2 || discrete[0] == 3) discrete[1] = event == 1 ? 0 : 1;
+    return int{TACTUS_OK};
+  };
+  model.table.watch = [](const tactus_model* m, tactus_instance* instance, double, const double*) {
+    double* data = tactus_data(instance);
+    data[m->layout.watched] = data[m->layout.discrete + 1] == 1;
+    data[m->layout.watched + 1] = data[m->layout.discrete + 1] == 0 && data[m->layout.discrete] > 2;
+    return int{TACTUS_OK};
+  };
+  model.finish();
+  Outcome outcome = run(request_for(model, {.step = 0.01, .until = 2.0}), nullptr);
+  EXPECT_EQ(outcome.ending, Ending::failed);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->status, TACTUS_ENDLESS_EVENTS);
+  EXPECT_EQ(outcome.failure->kind, "endless_events");
+  EXPECT_EQ(outcome.failure->line, 5u);
+  EXPECT_NE(outcome.failure->text.find("`empty` (line 5)"), std::string::npos) << outcome.failure->text;
+  EXPECT_NEAR(outcome.time, 0.5, 1e-12);
+}
+
+TEST(RunEvents, ADelayFollowsTheMethodOfSteps) {
+  Late model;
+  for (bool fixed : {true, false}) {
+    Settings settings{.until = 4.0, .every = 0.07};
+    if (fixed) settings.step = 0.01;
+    if (!fixed) settings.tolerance = 1e-8;
+    Kept kept;
+    Outcome outcome = run(request_for(model, settings), &kept);
+    ASSERT_EQ(outcome.ending, Ending::done);
+    for (std::size_t k = 0; k < kept.rows.size(); ++k)
+      EXPECT_NEAR(kept.rows[k][0], Late::x(kept.times[k]), 2e-7) << kept.times[k];
+  }
+}
+
+TEST(RunEvents, ADelayShorterThanTheStepIsRefused) {
+  Late model;
+  Request request = request_for(model, {.step = 0.01, .until = 1.0});
+  request.parameters = {{0, 0.004}};
+  Outcome outcome = run(request, nullptr);
+  EXPECT_EQ(outcome.ending, Ending::failed);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->kind, "delay_too_short");
+  EXPECT_NE(outcome.failure->hint.find("--step 0.004"), std::string::npos) << outcome.failure->hint;
+  request.parameters = {{0, 0.01}};
+  EXPECT_EQ(run(request, nullptr).ending, Ending::done);
+  request = request_for(model, {.until = 1.0});
+  request.parameters = {{0, 0.004}};
+  outcome = run(request, nullptr);
+  EXPECT_EQ(outcome.ending, Ending::done);
+  EXPECT_NEAR(outcome.outputs[0], Late::x(1, 0.004), 1e-5);
+  request.parameters = {{0, -1}};
+  EXPECT_EQ(run(request, nullptr).ending, Ending::failed);
+}
+
 }  // namespace
 }  // namespace sim

@@ -22,6 +22,7 @@ struct Curve {
   std::string unit;  // "m", "" when unknown
   std::span<const double> xs;
   std::span<const double> ys;
+  bool is_staircase = false;  // constant between events: level from each point to the next
 };
 
 struct Panel {

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <limits>
 
+#include "runtime/trace/staircase.h"
+
 namespace trace {
 namespace {
 
@@ -286,7 +288,10 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
       PanelPlacement& panel = placement.panels[i];
       panel.curves.clear();
       for (const Curve& curve : figure.panels[i].curves) {
-        panel.curves.push_back(decimate(curve.xs, curve.ys, placement.to_x, panel.to_y, column, curve_tolerance));
+        const Staircase steps = curve.is_staircase ? make_staircase(curve.xs, curve.ys) : Staircase();
+        const std::span<const double> xs = curve.is_staircase ? std::span<const double>(steps.xs) : curve.xs;
+        const std::span<const double> ys = curve.is_staircase ? std::span<const double>(steps.ys) : curve.ys;
+        panel.curves.push_back(decimate(xs, ys, placement.to_x, panel.to_y, column, curve_tolerance));
         points += count_points(panel.curves.back());
       }
     }

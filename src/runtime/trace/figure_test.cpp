@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <deque>
 #include <fstream>
@@ -232,6 +233,16 @@ TEST(ValidUtf8, ReplacesWhatIsNot) {
   EXPECT_EQ(valid_utf8("\xed\xa0\x80"), "???");  // a surrogate
   EXPECT_EQ(valid_utf8("\xc0\x80"), "??");       // overlong
   EXPECT_EQ(valid_utf8("tab\there"), "tab?here");
+}
+
+TEST(Figure, AStaircaseIsDrawnWithCorners) {
+  std::vector<double> xs = {0, 1, 2}, ys = {0, 1, 1};
+  Figure line, steps;
+  line.panels = {{"y", {{"y", "", xs, ys}}}};
+  steps.panels = {{"y", {{"y", "", xs, ys, true}}}};
+  // The corner is one more point of the path.
+  auto points = [](const std::string& svg) { return std::count(svg.begin(), svg.end(), 'L'); };
+  EXPECT_GT(points(render(steps, "svg")), points(render(line, "svg")));
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ function run(model, plan) {
     let status = 0;
     for (let count = order % 3; w.event_count(model) > 0 && status === 0 && count <= 2; ++count) {
       order = (order * 75 + 74) % 65537;
-      status = w.fire(model, instance, order % (w.event_count(model) + 1));
+      status = w.fire_event(model, instance, order % (w.event_count(model) + 1));
       w.values_changed(instance);
     }
     return status;
@@ -53,7 +53,7 @@ function run(model, plan) {
         w.between(model, instance, plan.solver, before + 0.5 * (w.time(instance) - before), dense);
         trail.push(...doubles(dense, w.state_count(model)));
       }
-      if (status === 0) status = w.fire_due(model, instance);
+      if (status === 0) status = w.fire(model, instance);
       record(status);
       continue;
     }

@@ -31,6 +31,18 @@ DECLARE(int, adaptive_step, Model m, Instance i, int solver, double t_end, doubl
   return m->adaptive_step(m, i, solver, t_end, h_max, tolerance);
 }
 DECLARE(void, dense, Model m, Instance i, int solver, double t, double* x) { tk_dense(m, i, solver, t, x); }
+/* Events and delays, see kernel.h. */
+DECLARE(int, begin_events, Model m, Instance i) { return tk_begin_events(m, i); }
+DECLARE(double, next_event, Model m, Instance i) { return tk_next_event(m, i); }
+DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, double t_end) {
+  return tk_part(m, i, solver, h, tolerance, t_end);
+}
+DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
+DECLARE(int, fire, Model m, Instance i) { return tk_fire(m, i); }
+DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
+DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
+  return tk_event_steps(m, i, solver, h, (int64_t)count);
+}
 DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return m->outputs(m, i, t, x); }
 DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double* dx) {
   return m->derivative(m, i, t, x, dx);
@@ -38,20 +50,8 @@ DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double*
 DECLARE(int, outputs_now, Model m, Instance i) {
   return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
-/* A run of a model with events or delays, in parts; see kernel.h. */
-DECLARE(int, begin_events, Model m, Instance i) { return tk_begin_events(m, i); }
-DECLARE(double, next_event, Model m, Instance i) { return tk_next_event(m, i); }
-DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, double t_end) {
-  return tk_part(m, i, solver, h, tolerance, t_end);
-}
-DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
-DECLARE(int, fire_due, Model m, Instance i) { return tk_fire(m, i); }
-DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
-DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
-  return tk_event_steps(m, i, solver, h, (int64_t)count);
-}
 /* What event k does, whether or not it is due; conditions and sources of delays at the present time. */
-DECLARE(int, fire, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
+DECLARE(int, fire_event, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
 DECLARE(int, watch_now, Model m, Instance i) {
   return m->watch ? m->watch(m, i, i->time, tactus_data_const(i) + m->layout.states) : TACTUS_OK;
 }
@@ -82,7 +82,6 @@ DECLARE(double*, output_values, Model m, Instance i) { return tactus_data(i) + m
 DECLARE(double*, warm, Model m, Instance i) { return tactus_data(i) + m->layout.warm; }
 DECLARE(double*, discrete, Model m, Instance i) { return tactus_data(i) + m->layout.discrete; }
 DECLARE(double*, watched, Model m, Instance i) { return tactus_data(i) + m->layout.watched; }
-DECLARE(double*, history, Model m, Instance i) { return tactus_data(i) + m->layout.history; }
 
 /* The table. Texts are zero-terminated UTF-8. */
 DECLARE(const char*, model_name, Model m) { return m->name; }
@@ -90,10 +89,16 @@ DECLARE(int, state_count, Model m) { return (int)m->state_count; }
 DECLARE(int, input_count, Model m) { return (int)m->input_count; }
 DECLARE(int, output_count, Model m) { return (int)m->output_count; }
 DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
+DECLARE(int, event_count, Model m) { return (int)m->event_count; }
+DECLARE(const char*, event_name, Model m, int k) { return m->events[k].name; }
+DECLARE(int, event_line, Model m, int k) { return (int)m->events[k].line; }
+DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
+/* How long delay k lasts, once its instance is prepared. */
+DECLARE(double, delay_duration, Model m, Instance i, int k) {
+  return tactus_data_const(i)[m->layout.derived + m->delays[k].duration];
+}
 DECLARE(int, discrete_count, Model m) { return (int)m->discrete_count; }
 DECLARE(int, watch_count, Model m) { return (int)m->watch_count; }
-DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
-DECLARE(double, event_precision, Model m) { return m->event_precision; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
@@ -126,11 +131,6 @@ DECLARE(int, port_count, Model m) { return (int)m->port_count; }
 DECLARE(const char*, port_device, Model m, int k) { return m->ports[k].device; }
 DECLARE(int, port_channel, Model m, int k) { return (int)m->ports[k].channel; }
 DECLARE(int, port_is_input, Model m, int k) { return (int)m->ports[k].is_input; }
-
-DECLARE(int, event_count, Model m) { return (int)m->event_count; }
-DECLARE(const char*, event_name, Model m, int k) { return m->events[k].name; }
-DECLARE(int, event_kind, Model m, int k) { return (int)m->events[k].kind; }
-DECLARE(int, event_line, Model m, int k) { return (int)m->events[k].line; }
 
 DECLARE(int, block_count, Model m) { return (int)m->block_count; }
 DECLARE(const char*, block_equations, Model m, int k) { return m->blocks[k].equations; }
