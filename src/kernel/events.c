@@ -79,17 +79,23 @@ void tk_mark_conditions(const tactus_model* model, tactus_instance* instance) {
   }
 }
 
-int tk_is_due(const tactus_model* model, const tactus_instance* instance) {
+int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance) {
   const double* clocks = tk_clocks_const(model, instance);
   for (uint32_t e = 0; e < model->event_count; e++) {
-    if (tk_is_marked(clocks[e])) return 1;
+    if (tk_is_marked(clocks[e])) return (int32_t)e;
   }
-  return 0;
+  return -1;
+}
+
+int tk_is_due(const tactus_model* model, const tactus_instance* instance) { return tk_first_due(model, instance) >= 0; }
+
+uint32_t tk_most_transitions(const tactus_model* model) {
+  return model->max_transitions > 0 ? model->max_transitions : 1000;
 }
 
 int tk_fire(const tactus_model* model, tactus_instance* instance) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
-  const uint32_t most = model->max_transitions > 0 ? model->max_transitions : 1000;
+  const uint32_t most = tk_most_transitions(model);
   if (!tk_is_due(model, instance)) return TACTUS_OK;
   tk_clear_failure(instance);
   instance->first_stage_valid = 0;

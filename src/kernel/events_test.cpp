@@ -303,6 +303,27 @@ TEST(Events, EventsThatCauseEachOtherWithoutEndAreReported) {
   EXPECT_EQ(count, 7);
 }
 
+TEST(Events, ChatteringIsReported) {
+  // A relay without hysteresis: u = -1 above 0, 1 below. It gets to 0 at t = 1 and no further.
+  for (int solver : {TACTUS_RK4, TACTUS_TSIT5}) {
+    Hybrid model;
+    model.start = {1.0};
+    model.discrete_start = {-1.0};
+    model.conditions = 2;
+    model.events = {Hybrid::when(0), Hybrid::when(1)};
+    model.derivative = [&](double, const double*, double* dx) { dx[0] = model.discrete()[0]; };
+    model.watch = [](double, const double* x, double* watched) {
+      watched[0] = x[0] < 0.0;
+      watched[1] = x[0] > 0.0;
+    };
+    model.fire = [&](std::uint32_t event) { model.discrete()[0] = event == 0 ? 1.0 : -1.0; };
+    model.begin();
+    EXPECT_EQ(model.run(solver, 0.03, 2.0), TACTUS_ENDLESS_EVENTS);
+    EXPECT_NEAR(model->time, 1.0, 1e-5);
+    EXPECT_GE(model->failed_index, 0);
+  }
+}
+
 TEST(Events, FiringStartsAnAdaptiveStepAnew) {
   Sampled model;
   model.begin();

@@ -4,7 +4,8 @@
 #   wasm32   the same with clang
 #   one file all texts one after the other, includes of our own dropped, as `export c` prints them, -O0 to -O3
 #   model    the one file with a small model and specialise.c behind it: as the JIT, the page and an export have it
-# The last is also run: specialised and generic functions must give the same bits, at -O0 and -O3, from every compiler.
+# The last is also run: specialised and generic functions must give the same bits, at -O0 and -O3, from every compiler. And
+# so is a model with events, a delay, a table and noise: its rows must have the same bits everywhere.
 set -eu
 src=$(cd "$(dirname "$0")/.." && pwd)
 dir=$(mktemp -d)
@@ -116,6 +117,78 @@ int main(void) {
   return 0;
 }
 MAIN
+
+cat > "$dir/hybrid_model.c" <<'HYBRID'
+#include <stdio.h>
+static const double knots[] = {-1, 0, 0.5, 2}, samples[] = {0, 1, 1.5, 1.6}, slopes[] = {1, 1, 0.2, 0};
+static const tactus_table curve = {TACTUS_CUBIC, 4, 0, knots, 0, samples, slopes};
+static const tactus_event two_events[] = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.137, 0}, {"zero", TACTUS_WHEN, 0, 1, 2, 0, 0}};
+static const tactus_delay one_delay[] = {{1, 0, 0, 128}};
+static int last(const tactus_model* m, tactus_instance* i) {
+  tactus_data(i)[m->layout.derived] = 0.3;
+  return TACTUS_OK;
+}
+static int begin_at_one(const tactus_model* m, tactus_instance* i) {
+  tactus_data(i)[m->layout.states] = 1.0;
+  return TACTUS_OK;
+}
+static int flow(const tactus_model* m, tactus_instance* i, double t, const double* x, double* dx) {
+  dx[0] = -tk_delayed(m, i, 0, t) + tactus_data(i)[m->layout.discrete] + tk_noise(3, 10 * t) * tk_table(&curve, 1, x[0]);
+  return TACTUS_OK;
+}
+static int handle(const tactus_model* m, tactus_instance* i, uint32_t event) {
+  double* discrete = tactus_data(i) + m->layout.discrete;
+  discrete[event] = event == 0 ? -0.5 * tactus_data(i)[m->layout.states] : discrete[event] + 1.0;
+  return TACTUS_OK;
+}
+static int look(const tactus_model* m, tactus_instance* i, double t, const double* x) {
+  (void)t;
+  tactus_data(i)[m->layout.watched] = x[0] <= 0.0;
+  tactus_data(i)[m->layout.watched + 1] = x[0];
+  return TACTUS_OK;
+}
+static double memory[4096];
+int main(void) {
+  static tactus_model m = {.abi = TACTUS_ABI, .state_count = 1, .derived_count = 1, .discrete_count = 2, .event_count = 2,
+                           .watch_count = 2, .delay_count = 1, .history_count = 258, .events = two_events,
+                           .delays = one_delay, .prepare = last, .initialize = begin_at_one, .derivative = flow,
+                           .fire = handle, .watch = look, .fixed_steps = tk_fixed_steps,
+                           .adaptive_step = tk_adaptive_step};
+  tactus_instance* i = (tactus_instance*)(void*)memory;
+  tk_layout(&m, &m.layout);
+  for (int solver = TACTUS_EULER; solver <= TACTUS_DOP853; solver++) {
+    uint64_t hash = 14695981039346656037u;
+    int status = tk_reset(&m, i) | tk_start(&m, i) | tk_begin_events(&m, i);
+    while (i->time < 5.0 && status == TACTUS_OK) {
+      status = tk_part(&m, i, solver, 0.01, 1e-8, 5.0) | tk_fire(&m, i);
+      for (uint32_t k = 0; k < m.layout.snapshot; k++) hash = (hash ^ tk_bits(memory[k])) * 1099511628211u;
+    }
+    if (status != TACTUS_OK) return 1;
+    printf("solver %d: %016llx %.17g\n", solver, (unsigned long long)hash, tactus_data(i)[m.layout.states]);
+  }
+  return 0;
+}
+HYBRID
+cat "$one" "$dir/hybrid_model.c" > "$dir/hybrid.c"
+
+# same_hybrid LABEL COMPILER FLAGS..: against the first that was tried
+same_hybrid() {
+  label=$1
+  shift
+  "$@" -std=c11 -ffp-contract=off "$dir/hybrid.c" -o "$dir/hybrid"
+  if ! "$dir/hybrid" > "$dir/hybrid.txt"; then
+    echo "FAILED: $label, the model with events does not run"
+    failures=$((failures + 1))
+  elif [ ! -e "$dir/hybrid_first.txt" ]; then
+    mv "$dir/hybrid.txt" "$dir/hybrid_first.txt"
+  elif ! cmp -s "$dir/hybrid.txt" "$dir/hybrid_first.txt"; then
+    echo "FAILED: $label, a model with events has other bits:"
+    diff "$dir/hybrid_first.txt" "$dir/hybrid.txt" || true
+    failures=$((failures + 1))
+  else
+    echo "ok: $label, a model with events has the same bits"
+  fi
+}
 for n in 2 16 40; do cat "$dir/with_model_$n.c" "$dir/main.c" > "$dir/main_$n.c"; done
 
 # same_bits LABEL STATES COMPILER FLAGS..: the program's lines are those of the first one tried.
@@ -169,7 +242,10 @@ for level in -O0 -O1 -O2 -O3; do
   for compiler in $gcc $clang; do
     try "$compiler $level" "$compiler" $level
     case $level in
-      -O0 | -O3) for n in 2 16 40; do same_bits "$compiler $level" $n "$compiler" $level; done ;;
+      -O0 | -O3)
+        for n in 2 16 40; do same_bits "$compiler $level" $n "$compiler" $level; done
+        same_hybrid "$compiler $level" "$compiler" $level
+        ;;
     esac
   done
   if [ -n "$clang" ]; then try "$clang wasm32 $level" "$clang" --target=wasm32 $level; fi

@@ -29,6 +29,10 @@ double tk_next_tick(const tactus_model* model, const tactus_instance* instance);
 int tk_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x);
 /* Whether a condition that did not hold does in what was watched last. */
 int tk_has_risen(const tactus_model* model, const tactus_instance* instance);
+/* max_transitions, or what it is when none is given. */
+uint32_t tk_most_transitions(const tactus_model* model);
+/* The first event that is due, or -1. */
+int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance);
 /* From what was watched last: conditions that rose become due, those that fell may rise again. */
 void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
 

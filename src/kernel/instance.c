@@ -44,6 +44,7 @@ static void tk_restart(tactus_instance* instance) {
   instance->last_error = 0.0;
   instance->dense_from = instance->time;
   instance->dense_step = 0.0;
+  instance->short_parts = 0;
   instance->first_stage_valid = 0;
   tk_clear_failure(instance);
 }

@@ -32,7 +32,7 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 
-/* Events and delays: hybrid.c. A run of a model with events or delays is a sequence of parts: tk_part goes on to the next point of the
+/* Events and delays: events.c, parts.c, delays.c. A run of a model with events or delays is a sequence of parts: tk_part goes on to the next point of the
  * grid, accepted step, or event inside it, and stops there BEFORE anything fires, so that the caller can record what lies between;
  * then tk_fire fires what is due at the present time. */
 /* After tk_start: clocks and histories begin; what is due at the start fires. */
@@ -46,7 +46,8 @@ int tk_part(const tactus_model* model, tactus_instance* instance, int solver, do
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
-/* The state at t inside the last part, before what fired at its end: dense output, or for fixed steps the cubic of Hermite. */
+/* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before tk_fire, for
+ * it may evaluate the derivative. */
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 /* `count` whole steps of the grid, events fired where they fall: what model->fixed_steps is for a model without events. */
 int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);

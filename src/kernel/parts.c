@@ -4,7 +4,8 @@
  * A scheduled event and a jump out of a delay's past end a part exactly. A condition is watched at both ends of a part: if it
  * rose, the earliest rise is bracketed by bisection on the part's interpolant until the bracket is as short as event_precision,
  * and the part ends at its right end, where the condition holds, with the interpolant's state. A condition that holds only
- * inside a part is not seen.
+ * inside a part is not seen. When a condition ends part after part as soon as it begins, time stands still for all practical
+ * purposes (chattering, or jumps that accumulate): after max_transitions such parts the run fails.
  *
  * While something is evaluated inside a part or at its end, instance->time is where it began: a delay gives the value before a
  * jump at its end. */
@@ -96,13 +97,18 @@ static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, i
   return TACTUS_OK;
 }
 
+/* How long a bracket may be at most around t. */
+static double tk_event_precision(const tactus_model* model, double t) {
+  const double asked = model->event_precision > 0.0 ? model->event_precision : tk_default_precision;
+  return tk_max(asked, 0x1p-50 * tk_abs(t));
+}
+
 /* The right end of a bracket around the earliest rise in (from, end], given one at `end`. */
 static int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end) {
   double* x = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
   double low = from;
   double high = *end;
-  const double precision = tk_max(model->event_precision > 0.0 ? model->event_precision : tk_default_precision,
-                                  0x1p-50 * tk_max(tk_abs(low), tk_abs(high)));
+  const double precision = tk_event_precision(model, tk_max(tk_abs(low), tk_abs(high)));
   while (high - low > precision) {
     const double middle = low + 0.5 * (high - low);
     tk_between(model, instance, solver, middle, x);
@@ -172,6 +178,11 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
     tk_remember_jump(model, instance, end, is_later);
   }
   tk_mark_conditions(model, instance);
+  instance->short_parts =
+      end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
+  if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
+    return tk_fail(instance, TACTUS_ENDLESS_EVENTS, tk_first_due(model, instance));
+  }
   return TACTUS_OK;
 }
 

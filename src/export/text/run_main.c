@@ -321,7 +321,7 @@ static void run_explain(const run_state* run, int status) {
                                       "no solution was found",
                                       "a system is singular",
                                       "the step became too small",
-                                      "events cause each other without end"};
+                                      "events follow one another without end"};
   fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time, words[status]);
   if (run->instance->failed_block >= 0) {
     const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];

@@ -110,11 +110,11 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     const tactus_event* event = has_event ? &model.events[instance.failed_index] : nullptr;
     std::string place = event && event->line ? fmt::format(" (line {})", event->line) : "";
     failure.line = event ? event->line : 0;
-    failure.text = fmt::format("{}, events cause each other without end: {}{} is one of them", when,
-                               event ? fmt::format("`{}`", event->name) : std::string("one"), place);
+    failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
+                               when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
     failure.hint =
-        "let a handler make its own condition false without making another's true; a longer chain that does end needs "
-        "`simulation max_transitions = ..`";
+        "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
+        "longer chain that does end needs `simulation max_transitions = ..`";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state
                        ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")

@@ -291,6 +291,7 @@ bool Run::fixed_parts_with_rows(double h) {
   const std::int64_t end = instance_->steps + 1;
   const double close = grid_slack * h;
   while (instance_->steps < end) {
+    if (!go_on()) return false;
     constexpr double no_end = std::numeric_limits<double>::infinity();
     if (int status = tk_part(model_, instance_.get(), plan_.solver, h, 0, no_end)) return fail(status);
     if (!end_part(close)) return false;
