@@ -23,8 +23,9 @@ using Json = nlohmann::json;
 std::string program(int lines) {
   std::string text = "constant c = 0.5;\nparameter k = 2 in 0..10;\nfunction pull(a, b) = k * (b - a);\nsystem\n";
   for (int i = 0; i < lines / 4; ++i) {
-    text += fmt::format("  // oscillator {0}\n  x{0}' = v{0};\n  v{0}' = pull(x{0}, {1}) - c * v{0};\n  e{0} = v{0}^2/2;\n", i,
-                        i == 0 ? "sin(t)" : fmt::format("x{}", i - 1));
+    text +=
+        fmt::format("  // oscillator {0}\n  x{0}' = v{0};\n  v{0}' = pull(x{0}, {1}) - c * v{0};\n  e{0} = v{0}^2/2;\n",
+                    i, i == 0 ? "sin(t)" : fmt::format("x{}", i - 1));
   }
   return text;
 }
@@ -92,7 +93,8 @@ std::vector<Figure> measure_editor(const Options& options) {
     compiler::Options wanted;
     wanted.facts = &facts;
     const api::Compiled compiled = api::compile_text("a.tact", text, wanted);
-    if (compiled.diags.has_errors()) fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, false));
+    if (compiled.diags.has_errors())
+      fmt::print(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, false));
   });
   add("format", 0, [&](int) {
     diag::SourceMap sources;
@@ -103,7 +105,8 @@ std::vector<Figure> measure_editor(const Options& options) {
 
   Editor editor;
   const Json document = {{"uri", "file:///bench/a.tact"}};
-  editor.notify("textDocument/didOpen", {{"textDocument", {{"uri", "file:///bench/a.tact"}, {"version", 0}, {"text", text}}}});
+  editor.notify("textDocument/didOpen",
+                {{"textDocument", {{"uri", "file:///bench/a.tact"}, {"version", 0}, {"text", text}}}});
   // The last line but one is an oscillator's; every question comes right behind a change there.
   const int last = lines + 1;
   int version = 0;
@@ -126,9 +129,7 @@ std::vector<Figure> measure_editor(const Options& options) {
   });
   add("diagnostics behind a change", 0, [&](int) {
     change();
-    editor.wait([&](const Json& message) {
-      return message.value("method", "") == "textDocument/publishDiagnostics";
-    });
+    editor.wait([&](const Json& message) { return message.value("method", "") == "textDocument/publishDiagnostics"; });
   });
   return figures;
 }

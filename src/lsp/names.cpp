@@ -145,7 +145,10 @@ class Walker {
         return false;
     }
   }
-  bool at_option() const { return behind_operand() && parse::is_known_by_place(spelled(at_), first_word_, around_); }
+  bool at_option() const {
+    return behind_operand() && !(at_ > 0 && at_ - 1 == last_option_) &&
+           parse::is_known_by_place(spelled(at_), first_word_, around_);
+  }
 
   struct Frame {
     TokenKind open;
@@ -308,6 +311,7 @@ class Walker {
         break;
       if (is_name(at_) && (parse::begins_item(word()) || (on_new_line(at_) && !at_option() && word() == Word::none)))
         break;
+      if (at_option()) last_option_ = at_;
       ++at_;
     }
     accept(TokenKind::semicolon);
@@ -1023,6 +1027,7 @@ class Walker {
   std::size_t last_ = 0;
   std::size_t at_ = 0;
   int depth_ = 0;
+  std::size_t last_option_ = no_token;  // the last word that was known by its place
   Word first_word_ = Word::none;
   parse::Surroundings around_ = parse::Surroundings::none;
   std::vector<Mention> mentions_;

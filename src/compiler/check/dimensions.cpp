@@ -369,7 +369,7 @@ class Dimensions {
   Value number(const parse::Node& node) const {
     if (node.unit != 0) {
       const Dimension& dimension = tree_.units[node.unit].measure.dimension;
-      return {Shape::scalar(), {dimension.valid() ? Form::of(dimension) : Form{}}, node.number == 0};
+      return {Shape::scalar(), {dimension.valid() ? Form::of_literal(dimension) : Form{}}, node.number == 0};
     }
     if (node.number == 0) return {Shape::scalar(), {Form{}}, true};
     return scalar(Form::of_bare());

@@ -69,7 +69,7 @@ struct Entry {
   // Constant, parameter, port: its number, without and with parameters counting as numbers.
   struct Number {
     enum { not_yet, in_progress, done } state = not_yet;
-    std::optional<double> value;
+    std::optional<double> value = {};
   } numbers[2] = {};
 };
 

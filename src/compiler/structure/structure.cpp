@@ -218,14 +218,26 @@ class Analysis {
   // The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the higher.
   std::optional<ExprId> highest_derivative(std::uint32_t v) {
     ExprId leaf = pool_.variable(v, own_order_[v]);
-    for (const Equation& equation : equations_) {
-      if (!symbolic::contains(pool_, equation.left, leaf) && !symbolic::contains(pool_, equation.right, leaf)) continue;
+    if (readers_.empty()) index_readers();
+    for (std::size_t i : readers_[leaf]) {
+      const Equation& equation = equations_[i];
       auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
       if (!value) continue;
       definition_span_[v] = equation.span;
       return value;
     }
     return std::nullopt;
+  }
+
+  void index_readers() {
+    for (std::size_t i = 0; i < equations_.size(); ++i) {
+      for (ExprId side : {equations_[i].left, equations_[i].right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+          std::vector<std::size_t>& list = readers_[leaf];
+          if (list.empty() || list.back() != i) list.push_back(i);
+        }
+      }
+    }
   }
 
   bool mentions(ExprId e, std::uint32_t variable) const {
@@ -836,6 +848,7 @@ class Analysis {
   std::vector<bool> extended_;            // a state whose highest derivative is differentiated further
   std::vector<ExprId> definition_;        // by variable: e of the first equation v = e
   std::vector<base::Span> definition_span_;
+  std::unordered_map<ExprId, std::vector<std::size_t>> readers_;  // equations of each leaf, once it is asked for
   std::vector<bool> has_start_;
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;

@@ -11,7 +11,7 @@ flat::Model with_delay(expr::ExprId (*duration)(expr::Pool&)) {
   flat::Model model;
   const flat::VariableId x = model.variables.push({"x", {}});
   model.equations.push({model.pool.variable(x.value, 1), model.pool.constant(1), {}, 0});
-  model.delays.push_back({x, duration(model.pool), {}});
+  model.delays.push_back({x, 0, duration(model.pool), {}});
   return model;
 }
 

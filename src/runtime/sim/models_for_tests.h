@@ -210,7 +210,7 @@ struct Late : HandFilled {
     state_names = {"x"};
     channels = {{"x", "", 0, 1, 1, 0}};
     parameters = {{"d", "", 1, 0, 0}};
-    delays = {{0, 0, 0, 256}};
+    delays = {{0, 0, 0, 256, 0}};
     table.derived_count = 1;
     table.watch_count = 1;
     table.history_count = 2 + 2 * 256;

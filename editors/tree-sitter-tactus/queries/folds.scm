@@ -1,0 +1,4 @@
+(section) @fold
+(group) @fold
+(block) @fold
+(block_comment) @fold

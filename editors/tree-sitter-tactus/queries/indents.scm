@@ -1,0 +1,4 @@
+(section) @indent
+(group) @indent
+(block) @indent
+[")" "}"] @outdent
