@@ -149,12 +149,14 @@ TEST(Print, IsReadBackAsTheSameTree) {
     const ParsedText first(read_text(entry.path()), dialect_of(entry.path().string()));
     std::string again = "system\n";
     Tree equations = first.tree;
+    static_cast<Body&>(equations) = {};
     equations.settings.clear();
     equations.externals.clear();
-    equations.conditions.clear();
-    equations.parameters.clear();
-    equations.constants.clear();
-    equations.functions.clear();
+    equations.uses.clear();
+    equations.shapes.clear();
+    for (const Equation& equation : first.tree.equations) {
+      if (equation.left.valid() && !equation.family.valid()) equations.equations.push_back(equation);
+    }
     for (const Equation& equation : equations.equations) {
       again +=
           print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) + ";\n";
