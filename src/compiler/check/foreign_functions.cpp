@@ -71,8 +71,12 @@ constexpr ForeignFunction foreign_functions[] = {
     {"derivative", "a derivative by time is a prime: `($1)'`"},
     {"ddt", "a derivative by time is a prime: `($1)'`"},
     {"gradient", "a derivative by time is a prime, by another name `diff(e, x)`"},
-    {"pre", "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of others"},
-    {"previous", "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of others"},
+    {"pre",
+     "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of "
+     "others"},
+    {"previous",
+     "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of "
+     "others"},
     {"edge", "an event is declared: `event E when $1;`"},
     {"sample", "a clock is an event: `event clock every 0.1;`"},
     {"heaviside", "write `if $1 >= 0 then 1 else 0`"},
@@ -85,9 +89,7 @@ constexpr ForeignFunction foreign_functions[] = {
     {"interp1", "write `table(\"file.csv\")(x)`"},
 };
 
-bool is_letter_or_digit(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 }  // namespace
 

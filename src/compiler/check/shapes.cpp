@@ -642,8 +642,9 @@ class Shapes {
     if (of_time && time_argument_reported_) return;
     const NodeKind kind = tree_[callee].kind;
     const bool is_name = kind == NodeKind::name || kind == NodeKind::prime || kind == NodeKind::member;
-    auto report = diags_.report(
-        node.span, not_a_value, is_name ? fmt::format("`{}({})`", name, arguments) : fmt::format("`({})({})`", name, arguments));
+    auto report =
+        diags_.report(node.span, not_a_value,
+                      is_name ? fmt::format("`{}({})`", name, arguments) : fmt::format("`({})({})`", name, arguments));
     const Known known = shape_of(callee, nullptr, 0);
     if (of_time) {
       time_argument_reported_ = true;

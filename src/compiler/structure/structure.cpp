@@ -439,9 +439,11 @@ class Analysis {
       if (!symbolic::leaves(pool_, rest, Op::variable).empty()) return false;  // it determines another
       const std::string name = variable_name(variable);
       diags_.report(equation.span, falls_out, name, fmt::format("`0 = {}`", flat::print(model_, rest)))
-          .hint("an equation holds at all times and assigns nothing; to grow with time write `{0}' = 1;`, to count events "
-                "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
-                local(name));
+          .hint(
+              "an equation holds at all times and assigns nothing; to grow with time write `{0}' = 1;`, to count "
+              "events "
+              "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
+              local(name));
       return fallen_out_ = true;
     }
     return false;
@@ -487,8 +489,17 @@ class Analysis {
       report.hint("drop one of the two");
       return;
     }
-    diags_.report(equation.span, nothing_left, "every name in it is known from other equations")
-        .hint("drop it, or let one of its names be free");
+    auto report = diags_.report(equation.span, nothing_left, "every name in it is known from other equations");
+    int shown = 0;
+    for (ExprId side : {left, right}) {
+      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+        auto span = constant_spans_.find(pool_[leaf].index);
+        if (span == constant_spans_.end() || shown++ >= 4) continue;
+        report.related(span->second, "`{}` is {} by this one", variable_name(pool_[leaf].index),
+                       expr::print_number(sorted_.constants.at(pool_[leaf].index)));
+      }
+    }
+    report.hint("drop it, or let one of its names be free");
   }
 
   base::Span discrete_span(std::uint32_t scalar) const {
@@ -647,16 +658,19 @@ class Analysis {
     // no derivative anywhere lacks the equation that would move it.
     auto weight = [&](std::uint32_t u) {
       const Node& leaf = pool_[system.unknowns[u]];
-      return (leaf.order > 0 ? 150 : has_start_[leaf.index] ? -50 : 0) + (definition_[leaf.index].valid() ? 10 : 0) +
-             static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
+      return (leaf.order > 0           ? 150
+              : has_start_[leaf.index] ? -50
+                                       : 0) +
+             (definition_[leaf.index].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
     };
     std::sort(set.begin(), set.end());
-    std::uint32_t best = set.front();
+    // One that was named for another missing equation is not named again; the components of a vector share one message.
+    std::uint32_t best = unmatched;
     for (std::uint32_t u : set) {
-      std::string name = whole(variable_name(pool_[system.unknowns[u]].index));
-      if (said.contains(name) && !said.contains(whole(variable_name(pool_[system.unknowns[best]].index)))) continue;
-      if (weight(u) < weight(best)) best = u;
+      if (!named_.contains(u) && (best == unmatched || weight(u) < weight(best))) best = u;
     }
+    if (best == unmatched) return;
+    named_.insert(best);
     const std::uint32_t variable = pool_[system.unknowns[best]].index;
     const std::string name = whole(variable_name(variable));
     if (said.contains(name)) return;
@@ -740,7 +754,8 @@ class Analysis {
     for (const flat::Discrete& discrete : model_.discrete) consider(discrete.name);
     if (auto near = base::nearest(own, names)) report.hint("did you mean `{}`?", *near);
     if (is_known_outside) {
-      report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`", own);
+      report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`",
+                  own);
     } else if (path.empty() && is_started) {
       report.hint("it has a start; add the equation that moves it under `system`: `{}' = ..;`", name);
     } else if (path.empty()) {
@@ -838,6 +853,7 @@ class Analysis {
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
+  std::set<std::uint32_t> named_;  // unknowns of which it was said that nothing determines them
   bool fallen_out_ = false;
   Sorted sorted_;
 };
