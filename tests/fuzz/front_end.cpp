@@ -9,12 +9,12 @@
 #include <optional>
 #include <string>
 
+#include "api/library_texts.h"
 #include "compiler/compile.h"
 #include "compiler/emit_c/emit_c.h"
 #include "compiler/lex/lex.h"
 #include "compiler/parse/parse.h"
 #include "compiler/source/source.h"
-#include "library_texts.h"
 #include "parts.h"
 
 namespace fuzz {
@@ -40,7 +40,7 @@ source::Reader reader(const Input& input) {
       if (part.name == path) return source::File{part.name, part.text};
     }
     for (const std::string& name : {path, path + ".tact"}) {
-      if (auto text = library_texts().find(name); text != library_texts().end())
+      if (auto text = api::library_texts().find(name); text != api::library_texts().end())
         return source::File{"library/" + name, std::string(text->second)};
     }
     if (path.ends_with(".csv")) return source::File{path, "x,y\n0,0\n1,2\n2.5,1\n4,-3\n"};

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/growth.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/events.h"
@@ -741,7 +742,7 @@ class Dimensions {
       }
       case Builtin::identity: {
         const auto n = numbers_.whole(node(0), frame.numbers);
-        if (!n || *n < 1 || *n > 1000) return given_up();
+        if (!n || *n < 1 || *n > base::longest_side) return given_up();
         return diagonal(std::vector<Form>(static_cast<std::size_t>(*n), Form::of_bare()));
       }
       case Builtin::index: {

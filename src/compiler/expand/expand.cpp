@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/growth.h"
 #include "base/nearest.h"
 #include "compiler/expand/diagnostics.h"
 #include "compiler/parse/parse.h"
@@ -26,11 +27,11 @@ using parse::NodeId;
 using parse::NodeKind;
 
 // Nodes and instances after expansion, at most, turns of all loops, families and sums, and instances inside instances.
-constexpr std::size_t most_nodes = 20'000'000;
-constexpr std::size_t most_instances = 200'000;
-constexpr std::size_t most_turns = 5'000'000;
+constexpr std::size_t most_nodes = 20'000'000 / base::growth_divisor;
+constexpr std::size_t most_instances = 200'000 / base::growth_divisor;
+constexpr std::size_t most_turns = 5'000'000 / base::growth_divisor;
 constexpr int deepest_instance = 64;
-constexpr long long longest_range = 1'000'000;
+constexpr long long longest_range = 1'000'000 / base::growth_divisor;
 
 // Counters of loops, families and sums with their numbers; names bound by a function or a sum that stays, without.
 struct Local {

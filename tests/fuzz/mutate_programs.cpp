@@ -1,8 +1,7 @@
-// Programs -> the front end, mutated by tokens and statements (mutate.h): what is nearly a program. parts.h says how an input is read.
+// What libFuzzer asks for a mutation: a Mutator (mutate.h), and sometimes its own.
 #include <algorithm>
 #include <cstring>
 
-#include "front_end.h"
 #include "mutate.h"
 
 extern "C" std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size, std::size_t max_size);
@@ -24,11 +23,6 @@ std::string_view view(const std::uint8_t* data, std::size_t size) { return {rein
 
 }  // namespace
 
-extern "C" int LLVMFuzzerInitialize(int*, char*** argv) {
-  fuzz::want_big_stack(*argv);
-  return 0;
-}
-
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size, std::size_t max_size, unsigned seed) {
   if (seed % 16 == 0) return LLVMFuzzerMutate(data, size, max_size);
   mutator().seed(seed);
@@ -39,9 +33,4 @@ extern "C" std::size_t LLVMFuzzerCustomCrossOver(const std::uint8_t* first, std:
                                                  std::size_t second_size, std::uint8_t* out, std::size_t max_size, unsigned seed) {
   mutator().seed(seed);
   return put(mutator().cross(view(first, first_size), view(second, second_size)), out, max_size);
-}
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  fuzz::check_front_end(view(data, size));
-  return 0;
 }
