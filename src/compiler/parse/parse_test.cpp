@@ -47,9 +47,13 @@ TEST(Parse, ReadsAroundWhatIsNotBuilt) {
   }
 }
 
-TEST(Parse, SaysThatRidlIsNotBuilt) {
+TEST(Parse, ReadsTheBehavioursOfFigure2) {
   const ParsedText text(read_text(testdata() / "seed_000/fig2.ridl"), Dialect::ridl);
-  EXPECT_EQ(text.reports(), "P020@1:1");
+  EXPECT_EQ(text.reports(), "");
+  EXPECT_EQ(text.dumped(),
+            "(behaviour cur 0 (on clock x))\n"
+            "(behaviour prev 0 (later clock x))\n"
+            "(behaviour crosses a 0 (on clock (if (and (<= cur 0) (> prev 0)) (sum a + 1) a)))\n");
   EXPECT_EQ(ParsedText("", Dialect::ridl).reports(), "");
 }
 
