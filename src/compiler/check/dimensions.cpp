@@ -756,9 +756,17 @@ class Dimensions {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });
       }
-      case Builtin::box:
       case Builtin::delay:
+        need_time(tree_.child(id, 2), "the length of a delay");
+        return argument(0);
       case Builtin::noise:
+        if (tree_[id].child_count > 2) {
+          Dimension frequency;
+          frequency.exponents[Dimension::second] = {-1, 1};
+          need(tree_.child(id, 2), frequency, "the bandwidth of noise", "is in Hz");
+        }
+        break;
+      case Builtin::box:
       case Builtin::table:
         break;
     }

@@ -145,13 +145,31 @@ class Expander {
       if (use.file == parse::no_body) continue;
       Scope& user = use.in == parse::no_body ? top : *files.at(use.in);
       if (!use.alias.valid()) {
-        user.imports.push_back(files.at(use.file));
+        import(user, *files.at(use.file), use);
         continue;
       }
       Entry entry{What::file, use.span};
       entry.scope = files.at(use.file);
       enter(user, use.alias, std::move(entry));
     }
+  }
+
+  // A name that two used files declare would mean either.
+  void import(Scope& user, Scope& file, const parse::Use& use) {
+    if (std::find(user.imports.begin(), user.imports.end(), &file) != user.imports.end()) return;
+    std::vector<std::string> both;
+    for (const auto& [name, entry] : file.entries) {
+      for (const Scope* other : user.imports) {
+        if (entry.what != What::file && other->entries.contains(name)) both.push_back(names_.text(name));
+      }
+    }
+    std::sort(both.begin(), both.end());
+    if (!both.empty()) {
+      diags_.report(use.span, name_taken, both.front())
+          .hint("another used file declares it too; give one of them a name: `use \"{}\" as a;`, and write `a.{}`", use.path,
+                both.front());
+    }
+    user.imports.push_back(&file);
   }
 
   void enter(Scope& scope, NameId name, Entry entry) {
