@@ -50,6 +50,7 @@ Sink::Reported Sink::add(Diagnostic diagnostic) {
     return Reported(nullptr);
   }
   ++kept;
+  if (diagnostics_.empty()) diagnostics_.reserve(2 * limit_);  // errors and warnings: a kept one never moves
   diagnostics_.push_back(std::move(diagnostic));
   return Reported(&diagnostics_.back());
 }

@@ -178,6 +178,7 @@ std::string join(const Pieces& pieces) {
 }
 
 Mutator::Mutator() {
+  seen_operands_.push_back(cut("x"));
   remember(cut("system x' = sin(t) + 2 * y; (a, b) = (x, -y); p'' = direction(p) / norm(p)^2; m = ((1, 0), (0, 1)) * (x, y);"));
 }
 
@@ -203,7 +204,7 @@ std::vector<Mutator::Range> Mutator::statements(const Pieces& pieces) {
       begins.back() = i + 1;
     }
   }
-  if (begins.back() < pieces.size()) found.push_back({begins.back(), pieces.size()});
+  if (begins.back() < pieces.size() || found.empty()) found.push_back({std::min(begins.back(), pieces.size()), pieces.size()});
   return found;
 }
 
