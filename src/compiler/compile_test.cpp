@@ -1,6 +1,7 @@
 // What the passes owe each other, seen from the front door: overrides, several files, determinism.
 #include "compiler/compile.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "compiler/source/source.h"
@@ -91,6 +92,32 @@ TEST(Compile, RefusesALoopThatIsTooLarge) {
   EXPECT_FALSE(result.program.has_value());
   ASSERT_EQ(result.diags.diagnostics().size(), 1u);
   EXPECT_EQ(result.diags.diagnostics()[0].code, "S012");
+}
+
+// Small texts that would grow without end: each is told, or worked out once.
+TEST(Compile, AConstantThatIsReadTwiceIsWorkedOutOnce) {
+  std::string text = "constant c60 = 1;\n";
+  for (int i = 0; i < 60; ++i) text += fmt::format("constant c{0} = c{1} * c{1};\n", i, i + 1);
+  Compiled result;
+  compile(result, {text + "boundary x(0) = 1; system x' = -y[1]; y[i in 1..c0] = i * x;"});
+  EXPECT_TRUE(result.program.has_value());
+}
+
+TEST(Compile, ConstantsThatReadEachOtherAreNoRange) {
+  Compiled result;
+  compile(result, {"constant a = b + b, b = a + a; system x[i in 1..a] = i;"});
+  EXPECT_FALSE(result.program.has_value());
+}
+
+TEST(Compile, LoopsThatMultiplyAreRefused) {
+  for (const char* text : {"constant n = 1000000; for i in 1..n { for j in 1..n { } } system x = t;",
+                           "system x = sum(i in 1..1000000: sum(j in 1..1000000: 1));"}) {
+    Compiled result;
+    compile(result, {text});
+    EXPECT_FALSE(result.program.has_value()) << text;
+    ASSERT_EQ(result.diags.diagnostics().size(), 1u) << text;
+    EXPECT_EQ(result.diags.diagnostics()[0].code, "E006") << text;
+  }
 }
 
 }  // namespace

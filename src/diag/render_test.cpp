@@ -186,5 +186,15 @@ TEST(Sink, TakesAFullStopForNoPath) {
   EXPECT_EQ(sink.diagnostics().size(), 2u);
 }
 
+// Working out a hint may report something else.
+TEST(Sink, AHintFindsItsDiagnosticBehindOthers) {
+  Sink sink;
+  auto first = sink.report({0, 0, 1}, undetermined, "first");
+  for (std::uint32_t i = 1; i < 15; ++i) sink.report({0, i, i + 1}, undetermined, "other");
+  first.hint("of the {}", "first");
+  ASSERT_EQ(sink.diagnostics()[0].hints.size(), 1u);
+  EXPECT_EQ(sink.diagnostics()[0].hints[0], "of the first");
+}
+
 }  // namespace
 }  // namespace diag

@@ -54,6 +54,7 @@ Sink::Reported Sink::add(Diagnostic diagnostic) {
     texts_.insert(std::move(text));
     likes_.emplace(std::move(like), diagnostics_.size());
   }
+  if (diagnostics_.empty()) diagnostics_.reserve(2 * limit_);  // errors and warnings: a kept one never moves
   diagnostics_.push_back(std::move(diagnostic));
   return Reported(&diagnostics_.back());
 }

@@ -11,6 +11,7 @@ numbers each time.
 A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
 """
 import argparse
+import json
 import pathlib
 import re
 import shutil
@@ -19,9 +20,11 @@ import sys
 
 # Shares of the time, and what a target is given besides the limits that all have.
 TARGETS = {
-    "fuzz_programs": (6, ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_text": (2, ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_csv": (1, ["-max_len=4096"]),
+    "fuzz_programs": (30, ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_text": (10, ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_format": (8, ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_lsp": (8, ["-max_len=8192"]),
+    "fuzz_csv": (4, ["-max_len=4096"]),
 }
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
@@ -49,10 +52,38 @@ def tables(root):
         yield path.name, "\x03" + "".join(path.read_text(encoding="utf8").splitlines(keepends=True)[:20])
 
 
+def sessions(root):
+    """An editor that opens a model, asks about places in it, changes it and leaves."""
+    for name, text in models(root):
+        uri = "file:///a/" + ("a.tact" if not text.startswith("//= ") else "a.phydl")
+        document = {"uri": uri}
+        place = {"textDocument": document, "position": {"line": 2, "character": 3}}
+        requests = [("initialize", {"capabilities": {}}), ("hover", place), ("completion", place), ("definition", place),
+                    ("references", {**place, "context": {"includeDeclaration": True}}), ("rename", {**place, "newName": "y"}),
+                    ("prepareRename", place), ("documentHighlight", place), ("documentSymbol", {"textDocument": document}),
+                    ("foldingRange", {"textDocument": document}), ("semanticTokens/full", {"textDocument": document}),
+                    ("formatting", {"textDocument": document, "options": {"tabSize": 2, "insertSpaces": True}})]
+        lines = []
+        for number, (method, params) in enumerate(requests):
+            method = method if method == "initialize" else "textDocument/" + method
+            lines.append({"jsonrpc": "2.0", "id": number, "method": method, "params": params})
+        opened = {"textDocument": {"uri": uri, "languageId": "tactus", "version": 1, "text": text}}
+        changed = {"textDocument": {"uri": uri, "version": 2}, "contentChanges": [
+            {"range": {"start": {"line": 1, "character": 0}, "end": {"line": 2, "character": 1}}, "text": "x' = 1;"}]}
+        lines[1:1] = [{"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": opened}]
+        lines += [{"jsonrpc": "2.0", "method": "textDocument/didChange", "params": changed},
+                  {"jsonrpc": "2.0", "id": "a", "method": "shutdown"}, {"jsonrpc": "2.0", "method": "exit"}]
+        if len(text) < 600:
+            yield name, "".join(json.dumps(line) + "\n" for line in lines)
+
+
+SEEDS = {"fuzz_csv": tables, "fuzz_lsp": sessions}
+
+
 def write_seeds(target, root, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name, text in tables(root) if target == "fuzz_csv" else models(root):
+    for name, text in SEEDS.get(target, models)(root):
         (folder / name).write_text(text, encoding="utf8", errors="surrogateescape")
 
 

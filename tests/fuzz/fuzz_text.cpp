@@ -1,4 +1,5 @@
-// Bytes -> the front end, with libFuzzer's own mutations: what is not a program at all. parts.h says how an input is read.
+// A text -> the front end; parts.h says how an input is read. Two targets are made of this: fuzz_text, with libFuzzer's own mutations,
+// finds what is not a program at all; fuzz_programs, with mutate.h, what is nearly one.
 #include "front_end.h"
 
 extern "C" int LLVMFuzzerInitialize(int*, char*** argv) {

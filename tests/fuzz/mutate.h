@@ -50,6 +50,7 @@ class Mutator {
 
   void change(Pieces& pieces);
   void remember(const Pieces& pieces);
+  // Never empty.
   std::vector<Range> statements(const Pieces& pieces);
   Range some_operand(const Pieces& pieces);
   std::string name_of(const Pieces& pieces);

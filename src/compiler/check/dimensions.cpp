@@ -7,10 +7,11 @@
 #include <set>
 #include <utility>
 
+#include "base/growth.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
-#include "compiler/check/events.h"
 #include "compiler/check/dimension_solver.h"
+#include "compiler/check/events.h"
 #include "compiler/check/numbers.h"
 #include "compiler/parse/parse.h"
 
@@ -741,7 +742,7 @@ class Dimensions {
       }
       case Builtin::identity: {
         const auto n = numbers_.whole(node(0), frame.numbers);
-        if (!n || *n < 1 || *n > 1000) return given_up();
+        if (!n || *n < 1 || *n > base::longest_side) return given_up();
         return diagonal(std::vector<Form>(static_cast<std::size_t>(*n), Form::of_bare()));
       }
       case Builtin::index: {
@@ -755,9 +756,17 @@ class Dimensions {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });
       }
-      case Builtin::box:
       case Builtin::delay:
+        need_time(tree_.child(id, 2), "the length of a delay");
+        return argument(0);
       case Builtin::noise:
+        if (tree_[id].child_count > 2) {
+          Dimension frequency;
+          frequency.exponents[Dimension::second] = {-1, 1};
+          need(tree_.child(id, 2), frequency, "the bandwidth of noise", "is in Hz");
+        }
+        break;
+      case Builtin::box:
       case Builtin::table:
         break;
     }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <ranges>
 
+#include "base/growth.h"
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
@@ -66,7 +67,7 @@ class Shapes {
       if (tree_[base].kind != NodeKind::name) continue;
       auto symbol = model_.find(tree_[base].name);
       auto index = numbers_.whole(tree_.children[node.first_child + 1].node, nullptr);
-      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1 || *index > 1000) continue;
+      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1 || *index > base::longest_side) continue;
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
@@ -112,7 +113,7 @@ class Shapes {
     const bool is_matrix = tree_[id].kind == NodeKind::tuple;
     for (std::uint32_t i = 0; i < (is_matrix ? tree_[id].child_count : 1); ++i) {
       auto size = numbers_.whole(is_matrix ? tree_.child(id, i) : id, nullptr);
-      if (!size || *size < 1 || *size > 1000) return std::nullopt;
+      if (!size || *size < 1 || *size > base::longest_side) return std::nullopt;
       sizes.push_back(static_cast<std::uint32_t>(*size));
     }
     if (sizes.size() == 1) return sizes[0] == 1 ? Shape::scalar() : Shape::vector(sizes[0]);
@@ -271,7 +272,8 @@ class Shapes {
 
   // A bounded amount of work for one program: functions of functions can grow exponentially when they are expanded.
   bool affordable(base::Span span) {
-    const long long limit = 2'000'000 + 50 * static_cast<long long>(tree_.nodes.size());
+    const long long limit =
+        2'000'000 / static_cast<long long>(base::growth_divisor) + 50 * static_cast<long long>(tree_.nodes.size());
     if (++work_ == limit) diags_.report(span, too_large).hint("name the parts: give them equations of their own");
     return work_ < limit;
   }
@@ -844,7 +846,7 @@ class Shapes {
       }
       case Builtin::identity: {
         auto n = numbers_.whole(tree_.child(id, 1), scope);
-        if (!n || *n < 1 || *n > 1000) {
+        if (!n || *n < 1 || *n > base::longest_side) {
           if (reporting_) diags_.report(span(0), not_constant, "the size of `identity`");
           return {};
         }

@@ -217,7 +217,11 @@ TEST(Format, EveryProgramKeepsItsTokensCommentsAndTree) {
     if (!once) continue;
     ++count;
     const parse::Dialect dialect = parse::dialect_of(path.string());
-    EXPECT_EQ(parse::ParsedText(*once, dialect).dumped(), parse::ParsedText(text, dialect).dumped()) << path;
+    // Where a text has mistakes the parser goes by line breaks.
+    const parse::ParsedText before(text, dialect);
+    if (before.reports().empty()) {
+      EXPECT_EQ(parse::ParsedText(*once, dialect).dumped(), before.dumped()) << path;
+    }
   }
   EXPECT_GT(count, 60u);
 }
@@ -286,6 +290,17 @@ TEST(Format, ProgramsWithOtherBlanks) {
       expect_properties(changed, path.string());
       if (HasFatalFailure()) return;
     }
+  }
+}
+
+// Nothing stands before the first token that its place could depend on.
+TEST(Format, ATextMayBeginWithAnySign) {
+  for (const char* text :
+       {"(", "(1, 2) 2;\n", "[", "{", "}", ")", "-", "*", ".", "..", "'", "=", ";", ",", "^", ":", "!"}) {
+    const auto once = formatted(text);
+    ASSERT_TRUE(once.has_value()) << text;
+    EXPECT_EQ(contents(*once), contents(text));
+    EXPECT_EQ(formatted(*once), once);
   }
 }
 
