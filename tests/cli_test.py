@@ -733,6 +733,8 @@ class Format(CommandLineTest):
         for example in sorted((pathlib.Path(__file__).parent.parent / "examples").glob("*.tact")):
             copy = self.folder / example.name
             shutil.copy(example, copy)
+            for data in example.parent.glob("*.csv"):
+                shutil.copy(data, self.folder)
             before = self.tactus("explain", copy, "--dump=ir").stdout
             self.tactus("format", copy, "--quiet")
             self.assertEqual(self.tactus("explain", copy, "--dump=ir").stdout, before)

@@ -14,7 +14,7 @@ VSCODE = ROOT / "editors/vscode"
 
 def reserved():
     text = (ROOT / "src/compiler/parse/words.cpp").read_text()
-    return re.findall(r'"(\w+)"', re.search(r"spellings\[\] = \{(.*?)\};", text, re.S).group(1))
+    return re.findall(r'"(\w+)"', re.search(r"texts\[\] = \{(.*?)\};", text, re.S).group(1))
 
 
 class GrammarWords(unittest.TestCase):

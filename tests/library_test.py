@@ -411,6 +411,26 @@ class TheLibrary(LibraryTest):
         for file in PROGRAMS.glob("*.tact"):
             self.assertIn(f'"{file.name}"', mine)
 
+    def test_modules_take_the_units_of_their_arguments(self):
+        run("units.tact")
+        dump = subprocess.run([TACTUS, "explain", str(PROGRAMS / "units.tact"), "--dump=model"], capture_output=True, text=True, check=True).stdout
+        for name, unit in (("s.stored", "J"), ("s.lost", "W"), ("u", "N"), ("smooth_i", "A"), ("b.capacity", "C"), ("PID[1].tf", "s"), ("PID[1].kd", "kg/s")):
+            self.assertRegex(dump, rf"(?m)^\w+ {re.escape(name)}: .*\[{re.escape(unit)}\]$")
+
+    def test_units_that_do_not_fit_a_module_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            program = pathlib.Path(folder) / "program.tact"
+            program.write_text((PROGRAMS / "units.tact").read_text().replace("x0 = 20 [cm]", "x0 = 20 [V]"))
+            done = subprocess.run([TACTUS, "check", "--json", str(program)], capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("C031", {d["code"] for d in json.loads(done.stdout)["diagnostics"]})
+
+    def test_no_default_carries_a_unit(self):
+        # One would make every program that uses the module one with units.
+        for file in self.FILES:
+            for line in file.read_text().splitlines():
+                self.assertNotRegex(line.split("//")[0], r"\d \[")
+
     def test_a_program_may_be_called_as_what_it_uses(self):
         with tempfile.TemporaryDirectory() as folder:
             program = pathlib.Path(folder) / "mechanics.tact"

@@ -408,7 +408,7 @@ class Hover(Served):
 
     def test_roles_of_variables(self):
         self.assertIn("state `x`", self.shown("m * |x''")[0])
-        self.assertIn("variable that is constant `m`, a scalar, = 2", self.shown("|m * x''")[0])
+        self.assertIn("variable that is constant `m`, a scalar, in kg, = 2", self.shown("|m * x''")[0])
         self.assertIn("input of `hand`", self.shown("g + |u")[0])
         self.assertIn("m = 2", self.shown("|m * x''")[0])
 

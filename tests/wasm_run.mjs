@@ -67,7 +67,8 @@ function makePlan() {
   plan.adaptive = plan.solver >= bs3;
   if (plan.adaptive) {
     plan.tolerance = tolerance ?? 1e-6;
-    const longest = count.warm > 0 ? span / 1000 : span;
+    const isBlind = count.warm > 0 || w.watch_count(model) > 0 || w.table_count(model) > 0;
+    const longest = isBlind ? span / 1000 : span;
     plan.step = step ?? (longest > 0 ? longest : 1);
   } else {
     if (step === undefined) usage("this solver takes fixed steps: give --step");

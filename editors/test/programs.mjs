@@ -22,6 +22,6 @@ export function programs() {
 // The spellings in src/compiler/parse/words.cpp.
 export function reservedWords() {
   const text = fs.readFileSync(path.join(root, "src/compiler/parse/words.cpp"), "utf8");
-  const list = /spellings\[\] = \{(.*?)\};/s.exec(text)[1];
+  const list = /texts\[\] = \{(.*?)\};/s.exec(text)[1];
   return [...list.matchAll(/"(\w+)"/g)].map((match) => match[1]);
 }

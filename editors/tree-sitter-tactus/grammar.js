@@ -32,7 +32,7 @@ module.exports = grammar({
     // A module's or mechanism's body, a tuple, arguments.
     group: $ => seq('(', repeat($._item), repeat($.section), ')'),
     // A unit behind a number, an index behind anything else.
-    bracket: $ => seq('[', repeat($._item), ']'),
+    bracket: $ => seq('[', repeat(choice($._item, '%')), ']'),
     block: $ => seq('{', repeat($._item), repeat($.section), '}'),
 
     section_keyword: $ => choice(

@@ -167,9 +167,9 @@ TEST(Sink, KeepsOneOfManyThatDifferInTheirInstanceOnly) {
   Sink sink;
   for (int i = 1; i <= 100; ++i) sink.report({0, 0, 1}, undetermined, fmt::format("leg[{}].foot.F", i)).hint("h");
   sink.report({0, 0, 1}, undetermined, "left.F");
-  sink.report({0, 0, 1}, undetermined, "leg[7].foot.F");   // the same once more
-  sink.report({0, 0, 1}, undetermined, "left.G");          // another name
-  sink.report({0, 7, 8}, undetermined, "leg[1].foot.F");   // another place
+  sink.report({0, 0, 1}, undetermined, "leg[7].foot.F");  // the same once more
+  sink.report({0, 0, 1}, undetermined, "left.G");         // another name
+  sink.report({0, 7, 8}, undetermined, "leg[1].foot.F");  // another place
   EXPECT_EQ(sink.diagnostics().size(), 3u);
   EXPECT_EQ(sink.diagnostics()[0].repeated, 100u);
   EXPECT_EQ(sink.diagnostics()[0].hints.size(), 1u);

@@ -98,7 +98,7 @@ class Sink {
   std::size_t kept_warnings_ = 0;
   std::size_t dropped_ = 0;
   std::vector<Diagnostic> diagnostics_;
-  std::unordered_set<std::string> texts_;                // with code and place
+  std::unordered_set<std::string> texts_;               // with code and place
   std::unordered_map<std::string, std::size_t> likes_;  // the kept diagnostic, by code, place and what texts share
 };
 

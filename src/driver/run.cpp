@@ -139,8 +139,7 @@ std::string seconds_text(double seconds) {
 }
 
 // The first of the files to be written that is also read: a part of the model or a device's table.
-std::optional<std::string> input_written_over(const RunOptions& options) {
-  std::vector<std::string> inputs = options.files;
+std::optional<std::string> input_written_over(const RunOptions& options, std::vector<std::string> inputs) {
   for (const std::string& device : options.devices) {
     if (std::size_t kind = device.find("=file:"); kind != std::string::npos) inputs.push_back(device.substr(kind + 6));
   }
@@ -250,9 +249,11 @@ int run(const RunOptions& options) {
   for (const std::string& path : options.plot) {
     if (!trace::can_write_figure(path, failure)) return usage({failure, ""});
   }
-  if (auto path = input_written_over(options))
-    return usage({fmt::format("`{}` is read by this run and would be written over", *path),
+  auto refuse_writing_over = [&](const std::string& path) {
+    return usage({fmt::format("`{}` is read by this run and would be written over", path),
                   "give --out and --plot the names of other files"});
+  };
+  if (auto path = input_written_over(options, options.files)) return refuse_writing_over(*path);
   if (!options.show.empty() && names_nothing(options.show))
     return usage({"--show names nothing", "such as --show p,p'; without --show all that moves is shown"});
   auto overrides = read_overrides(options.set, mistake);
@@ -271,6 +272,10 @@ int run(const RunOptions& options) {
   // The model.
   auto before_compile = Clock::now();
   api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
+  // Files that the model uses are known only now.
+  std::vector<std::string> used;
+  for (std::uint32_t file = 0; file < compiled.sources.size(); ++file) used.push_back(compiled.sources.name(file));
+  if (auto path = input_written_over(options, std::move(used))) return refuse_writing_over(*path);
   if (!compiled.program) return model_errors(options.json, compiled);
   emit_llvm::JitOptions tiers;
   tiers.solver =

@@ -51,9 +51,9 @@ inline constexpr diag::Kind<Text> constant_primed{"C035", "`{}` is a derivative,
                                                   diag::Severity::warning};
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};
-inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{
-    "C032", "{} must be a pure number, and {} is {}"};
-inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{
-    "C033", "{} {}, and {} is {}"};
+inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{"C032",
+                                                                            "{} must be a pure number, and {} is {}"};
+inline constexpr diag::Kind<Text, std::string, std::string, std::string> dimension_of_setting{"C033",
+                                                                                              "{} {}, and {} is {}"};
 
 }  // namespace check

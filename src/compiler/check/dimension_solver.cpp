@@ -10,7 +10,7 @@ using parse::Rational;
 
 Form multiply(const Form& a, const Form& b, Rational factor) {
   if (factor.is_zero()) return a;
-  Form result{Form::rigid, a.constant, {}};
+  Form result{Form::rigid, a.constant, {}, a.is_stated || b.is_stated};
   result.constant.multiply(b.constant, factor);
   bool valid = factor.valid() && result.constant.valid();
   if (b.terms.empty()) {
@@ -34,12 +34,20 @@ void DimensionSolver::add(const Form& a, const Form& b, bool weak) {
   Constraint constraint;
   constraint.difference = multiply(a, b, {-1, 1});
   constraint.weak = weak;
+  for (const Form* side : {&a, &b}) {
+    for (const Term& term : side->terms) {
+      const auto same = [&](const Term& left) { return left.unknown == term.unknown; };
+      if (std::none_of(constraint.difference.terms.begin(), constraint.difference.terms.end(), same))
+        constraint.cancelled.push_back(term.unknown);
+    }
+  }
   constraint.done = !constraint.difference.is_rigid();
   constraints_.push_back(std::move(constraint));
 }
 
 std::vector<std::uint32_t> DimensionSolver::solve() {
   determined_.resize(unknown_count_);
+  stated_.assign(unknown_count_, false);
   reasons_.assign(unknown_count_, none);
   pivot_of_.assign(unknown_count_, none);
   first_use_.assign(unknown_count_ + 1, 0);
@@ -61,6 +69,7 @@ std::vector<std::uint32_t> DimensionSolver::solve() {
   std::vector<std::uint32_t> contradictions;
   propagate(contradictions);
   eliminate(contradictions);
+  std::erase_if(contradictions, [&](std::uint32_t c) { return !is_stated(constraints_[c]); });
   return contradictions;
 }
 
@@ -87,9 +96,18 @@ void DimensionSolver::propagate(std::vector<std::uint32_t>& contradictions) {
   }
 }
 
+bool DimensionSolver::is_stated(const Constraint& constraint) const {
+  const auto stated = [&](std::uint32_t unknown) { return stated_[unknown]; };
+  return constraint.difference.is_stated ||
+         std::any_of(constraint.cancelled.begin(), constraint.cancelled.end(), stated) ||
+         std::any_of(constraint.difference.terms.begin(), constraint.difference.terms.end(),
+                     [&](const Term& term) { return stated(term.unknown); });
+}
+
 void DimensionSolver::determine(std::uint32_t unknown, const Dimension& value, std::uint32_t reason) {
   determined_[unknown] = value;
   reasons_[unknown] = reason;
+  stated_[unknown] = is_stated(constraints_[reason]);
   for (std::uint32_t use = first_use_[unknown]; use < first_use_[unknown + 1]; ++use) {
     Constraint& constraint = constraints_[uses_[use]];
     constraint.settled.multiply(value, use_factors_[use]);
@@ -119,6 +137,7 @@ void DimensionSolver::eliminate(std::vector<std::uint32_t>& contradictions) {
     if (!form || form->terms.size() > longest) continue;
     if (form->terms.empty()) {
       constraints_[c].settled = form->constant;
+      constraints_[c].difference.is_stated = form->is_stated;
       if (!form->constant.pure()) contradictions.push_back(c);
       continue;
     }
@@ -144,11 +163,12 @@ std::optional<Form> DimensionSolver::reduced(Form form) const {
     return determined_[term.unknown] || pivot_of_[term.unknown] != none;
   });
   if (!changes) return form;
-  Form result{Form::rigid, form.constant, {}};
+  Form result{Form::rigid, form.constant, {}, form.is_stated};
   Form substituted{Form::rigid};
   for (const Term& term : form.terms) {
     if (determined_[term.unknown]) {
       result.constant.multiply(*determined_[term.unknown], term.factor);
+      result.is_stated = result.is_stated || stated_[term.unknown];
     } else if (pivot_of_[term.unknown] != none) {
       substituted = multiply(substituted, pivots_[pivot_of_[term.unknown]], term.factor);
       if (!substituted.is_rigid()) return std::nullopt;

@@ -35,9 +35,11 @@ struct Form {
   Kind kind = any;
   parse::Dimension constant = {};
   std::vector<Term> terms = {};  // by unknown
+  bool is_stated = false;        // a literal's unit is part of it
 
   static Form of_bare() { return {bare}; }
   static Form of(const parse::Dimension& dimension) { return {rigid, dimension}; }
+  static Form of_literal(const parse::Dimension& dimension) { return {rigid, dimension, {}, true}; }
   static Form of_unknown(std::uint32_t unknown) { return {rigid, {}, {{unknown, {1, 1}}}}; }
   bool is_rigid() const { return kind == rigid; }
 };
@@ -51,7 +53,8 @@ class DimensionSolver {
   // a = b, both rigid. A weak one determines an unknown only when no other constraint does, so that `sin(x)` is blamed
   // and not what made x a length.
   void add(const Form& a, const Form& b, bool weak);
-  // Once, when all is added. The constraints that contradict those before them in the order of solving; they are left out.
+  // Once, when all is added. The constraints that contradict those before them in the order of solving; they are left out. A contradiction in
+  // which no literal's unit has a part, such as x' = -x, is none that a person asked about, and is not listed.
   std::vector<std::uint32_t> solve();
 
   // After solve(). Empty when it is not determined.
@@ -64,6 +67,7 @@ class DimensionSolver {
  private:
   struct Constraint {
     Form difference;           // a / b
+    std::vector<std::uint32_t> cancelled;  // unknowns of a and b that are not in it
     parse::Dimension settled;  // its constant times what is determined
     std::uint32_t open = 0;    // terms not determined
     bool weak = false;
@@ -71,6 +75,7 @@ class DimensionSolver {
   };
 
   void propagate(std::vector<std::uint32_t>& contradictions);
+  bool is_stated(const Constraint& constraint) const;
   void enqueue(std::uint32_t constraint) { queues_[constraints_[constraint].weak ? 1 : 0].push_back(constraint); }
   void determine(std::uint32_t unknown, const parse::Dimension& value, std::uint32_t reason);
   void eliminate(std::vector<std::uint32_t>& contradictions);
@@ -86,6 +91,7 @@ class DimensionSolver {
   std::array<std::vector<std::uint32_t>, 2> queues_;         // the weak ones in the second
   std::vector<std::uint32_t> reasons_;                       // by unknown
   std::vector<std::optional<parse::Dimension>> determined_;  // by unknown
+  std::vector<bool> stated_;                                 // by unknown: a literal's unit has a part in its value
   std::vector<std::uint32_t> pivot_of_;                      // by unknown: index into pivots_
   std::vector<Form> pivots_;                                 // an unknown in terms of others
   long long work_ = 0;

@@ -35,7 +35,8 @@ System random_system(std::mt19937& random, std::uint32_t unknowns, int constrain
     system.truth.push_back(dimension);
   }
   for (int c = 0; c < constraints; ++c) {
-    Form sides[2] = {Form{Form::rigid}, Form{Form::rigid}};
+    // Contradictions count only where a literal has a part.
+    Form sides[2] = {Form::of_literal({}), Form::of_literal({})};
     for (int k = dice(0, 3); k >= 0; --k) {
       const auto unknown = static_cast<std::uint32_t>(dice(0, static_cast<int>(unknowns) - 1));
       const Rational factor =

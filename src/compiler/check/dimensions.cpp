@@ -370,7 +370,7 @@ class Dimensions {
   Value number(const parse::Node& node) const {
     if (node.unit != 0) {
       const Dimension& dimension = tree_.units[node.unit].measure.dimension;
-      return {Shape::scalar(), {dimension.valid() ? Form::of(dimension) : Form{}}, node.number == 0};
+      return {Shape::scalar(), {dimension.valid() ? Form::of_literal(dimension) : Form{}}, node.number == 0};
     }
     if (node.number == 0) return {Shape::scalar(), {Form{}}, true};
     return scalar(Form::of_bare());
@@ -756,9 +756,17 @@ class Dimensions {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });
       }
-      case Builtin::box:
       case Builtin::delay:
+        need_time(tree_.child(id, 2), "the length of a delay");
+        return argument(0);
       case Builtin::noise:
+        if (tree_[id].child_count > 2) {
+          Dimension frequency;
+          frequency.exponents[Dimension::second] = {-1, 1};
+          need(tree_.child(id, 2), frequency, "the bandwidth of noise", "is in Hz");
+        }
+        break;
+      case Builtin::box:
       case Builtin::table:
         break;
     }

@@ -61,7 +61,8 @@ class EventReader {
 
   void add(const parse::Event& item) {
     if (const Event* before = find(item.name)) {
-      diags_.report(item.name_span, declared_twice, names_.text(item.name)).related(before->span, "declared here before");
+      diags_.report(item.name_span, declared_twice, names_.text(item.name))
+          .related(before->span, "declared here before");
       return;
     }
     if (auto symbol = model_.find(item.name)) {
@@ -128,8 +129,7 @@ class EventReader {
       return role == Role::input || (role == Role::variable && !model_.passive.contains(node.name));
     }
     const auto children = tree_.children_of(id);
-    return std::any_of(children.begin(), children.end(),
-                       [&](const parse::Child& child) { return moves(child.node); });
+    return std::any_of(children.begin(), children.end(), [&](const parse::Child& child) { return moves(child.node); });
   }
 
   void read_behaviour(const parse::Behaviour& behaviour) {
@@ -214,7 +214,8 @@ class EventReader {
     } else if (scope) {
       report.hint("the behaviour's own old value is `{}` here", names_.text(scope->name));
     } else {
-      report.hint("a handler reads behaviours and names of the equations; the own old value needs a name: `init a = 0`");
+      report.hint(
+          "a handler reads behaviours and names of the equations; the own old value needs a name: `init a = 0`");
     }
     // So that the passes behind this one do not stumble over it again.
     model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span, {}}));

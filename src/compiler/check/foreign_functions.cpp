@@ -71,8 +71,12 @@ constexpr ForeignFunction foreign_functions[] = {
     {"derivative", "a derivative by time is a prime: `($1)'`"},
     {"ddt", "a derivative by time is a prime: `($1)'`"},
     {"gradient", "a derivative by time is a prime, by another name `diff(e, x)`"},
-    {"pre", "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of others"},
-    {"previous", "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of others"},
+    {"pre",
+     "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of "
+     "others"},
+    {"previous",
+     "a behaviour's own old value has a name: `n = init old = 0 in { clock => old + 1 }`; `later` reads old values of "
+     "others"},
     {"edge", "an event is declared: `event E when $1;`"},
     {"sample", "a clock is an event: `event clock every 0.1;`"},
     {"heaviside", "write `if $1 >= 0 then 1 else 0`"},
@@ -84,6 +88,8 @@ constexpr ForeignFunction foreign_functions[] = {
     {"random", "write `noise(1)`"},
     {"interp1", "write `table(\"file.csv\")(x)`"},
 };
+
+bool is_letter_or_digit(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9'); }
 
 }  // namespace
 
@@ -100,7 +106,20 @@ std::optional<std::string> foreign_function_advice(const parse::Tree& tree, cons
         continue;
       }
       const auto argument = static_cast<std::uint32_t>(foreign.hint[++i] - '0');
-      out += argument < node.child_count ? parse::print(tree, names, tree.child(call, argument)) : "..";
+      if (argument >= node.child_count) {
+        out += "..";
+        continue;
+      }
+      const parse::NodeKind kind = tree[tree.child(call, argument)].kind;
+      const bool is_simple = kind == parse::NodeKind::name || kind == parse::NodeKind::number;
+      // Parentheses around a name or a number go, those of a call stay.
+      const bool in_group = out.ends_with('(') && i + 1 < foreign.hint.size() && foreign.hint[i + 1] == ')' &&
+                            (out.size() < 2 || !is_letter_or_digit(out[out.size() - 2]));
+      if (is_simple && in_group) {
+        out.pop_back();
+        ++i;
+      }
+      out += parse::print(tree, names, tree.child(call, argument));
     }
     return out;
   }

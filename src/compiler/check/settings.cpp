@@ -71,10 +71,11 @@ class SettingsReader {
       if (key == "event_precision") model_.settings.event_precision = *value;
       if (key == "max_transitions") model_.settings.max_transitions = *value;
     }
-    if (model_.settings.ending_time && *model_.settings.ending_time < model_.settings.starting_time) {
+    if (model_.settings.ending_time && *model_.settings.ending_time <= model_.settings.starting_time) {
       auto at = std::find_if(tree_.settings.begin(), tree_.settings.end(),
                              [&](const parse::Setting& setting) { return names_.text(setting.name) == "ending_time"; });
-      diags_.report(at->span, bad_setting, "`ending_time` lies before `starting_time`");
+      diags_.report(at->span, bad_setting, "`ending_time` does not lie behind `starting_time`")
+          .hint("the starting time is {}", model_.settings.starting_time);
     }
   }
 

@@ -641,9 +641,11 @@ class Shapes {
     const parse::Node* argument = node.child_count == 2 ? &tree_[tree_.child(id, 1)] : nullptr;
     const bool of_time = argument && argument->kind == NodeKind::name && argument->name == time_;
     if (of_time && time_argument_reported_) return;
-    auto report = diags_.report(node.span, not_a_value, fmt::format("`{}({})`", name, arguments));
     const NodeKind kind = tree_[callee].kind;
     const bool is_name = kind == NodeKind::name || kind == NodeKind::prime || kind == NodeKind::member;
+    auto report =
+        diags_.report(node.span, not_a_value,
+                      is_name ? fmt::format("`{}({})`", name, arguments) : fmt::format("`({})({})`", name, arguments));
     const Known known = shape_of(callee, nullptr, 0);
     if (of_time) {
       time_argument_reported_ = true;
@@ -950,11 +952,22 @@ class Shapes {
       fits(handler.value, behaviour.own.valid() ? &own : nullptr);
   }
 
-  void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what) {
+  // `is_start`: the left side is what the equations make of it.
+  void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what, bool is_start = false) {
     Known a = shape_of(left, nullptr, 0);
     Known b = shape_of(right, nullptr, 0);
     if (!a.is_fixed() || !b.is_fixed() || a.shape == b.shape) return;
     auto report = diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+    if (is_start) {
+      std::string parts;
+      for (std::uint32_t i = 0; i < a.shape.rows && i < 8; ++i) parts += i == 0 ? "0" : ", 0";
+      const std::string name = parse::print(tree_, names_, left);
+      if (a.shape.is_vector())
+        report.hint("`{}` is a vector of {}: write one value for each component, `({})`", name, a.shape.rows, parts);
+      else
+        report.hint("the equations make `{}` {}", name, describe(a.shape));
+      return;
+    }
     const NodeId larger = a.shape.is_scalar() ? right : left;
     const bool is_name = tree_[larger].kind == NodeKind::name || tree_[larger].kind == NodeKind::prime;
     if ((a.shape.is_scalar() && b.shape.is_vector()) || (b.shape.is_scalar() && a.shape.is_vector()))
@@ -1006,7 +1019,7 @@ class Shapes {
           .hint("boundary values at other times are part of the language but not built yet");
     }
     if (!is_parameter(condition.value))
-      report_sides(condition.variable, condition.value, condition.span, "the start does not fit");
+      report_sides(condition.variable, condition.value, condition.span, "the start does not fit", true);
   }
 
   Model& model_;

@@ -145,13 +145,31 @@ class Expander {
       if (use.file == parse::no_body) continue;
       Scope& user = use.in == parse::no_body ? top : *files.at(use.in);
       if (!use.alias.valid()) {
-        user.imports.push_back(files.at(use.file));
+        import(user, *files.at(use.file), use);
         continue;
       }
       Entry entry{What::file, use.span};
       entry.scope = files.at(use.file);
       enter(user, use.alias, std::move(entry));
     }
+  }
+
+  // A name that two used files declare would mean either.
+  void import(Scope& user, Scope& file, const parse::Use& use) {
+    if (std::find(user.imports.begin(), user.imports.end(), &file) != user.imports.end()) return;
+    std::vector<std::string> both;
+    for (const auto& [name, entry] : file.entries) {
+      for (const Scope* other : user.imports) {
+        if (entry.what != What::file && other->entries.contains(name)) both.push_back(names_.text(name));
+      }
+    }
+    std::sort(both.begin(), both.end());
+    if (!both.empty()) {
+      diags_.report(use.span, name_taken, both.front())
+          .hint("another used file declares it too; give one of them a name: `use \"{}\" as a;`, and write `a.{}`", use.path,
+                both.front());
+    }
+    user.imports.push_back(&file);
   }
 
   void enter(Scope& scope, NameId name, Entry entry) {
@@ -1265,9 +1283,21 @@ bool has_instance_of_nothing(const parse::Tree& tree) {
   });
 }
 
-bool is_timed_by_numbers(const parse::Tree& tree, const parse::Event& item) {
-  auto is_number = [&](NodeId id) { return !id.valid() || tree[id].kind == NodeKind::number; };
-  return is_number(item.period) && is_number(item.from) && std::all_of(item.times.begin(), item.times.end(), is_number);
+bool mentions_parameter(const parse::Tree& tree, NodeId id) {
+  if (!id.valid()) return false;
+  const parse::Node& node = tree[id];
+  if (node.kind == NodeKind::name) {
+    return std::any_of(tree.parameters.begin(), tree.parameters.end(),
+                       [&](const parse::Parameter& parameter) { return parameter.name == node.name; });
+  }
+  const auto children = tree.children_of(id);
+  return std::any_of(children.begin(), children.end(),
+                     [&](const parse::Child& child) { return mentions_parameter(tree, child.node); });
+}
+
+bool is_timed_by_parameters(const parse::Tree& tree, const parse::Event& item) {
+  return mentions_parameter(tree, item.period) || mentions_parameter(tree, item.from) ||
+         std::any_of(item.times.begin(), item.times.end(), [&](NodeId id) { return mentions_parameter(tree, id); });
 }
 
 bool is_plain(const parse::Tree& tree) {
@@ -1276,7 +1306,7 @@ bool is_plain(const parse::Tree& tree) {
                      [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
          std::all_of(
              tree.events.begin(), tree.events.end(),
-             [&](const parse::Event& item) { return !item.family.valid() && is_timed_by_numbers(tree, item); }) &&
+             [&](const parse::Event& item) { return !item.family.valid() && !is_timed_by_parameters(tree, item); }) &&
          std::all_of(tree.behaviours.begin(), tree.behaviours.end(),
                      [](const parse::Behaviour& item) { return !item.family.valid(); });
 }

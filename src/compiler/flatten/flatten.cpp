@@ -121,10 +121,11 @@ class Flattener {
     }
     evaluating_[id.value] = true;
     Value value = evaluate(tree_.constants[symbol.declaration].value, nullptr);
+    if (value.items.empty()) value = scalar(flat_.pool.time());  // a parameter, which has no place yet
     for (ExprId item : value.items) {
       if (!flat_.pool.is_constant(item)) {
         diags_.report(symbol.span, constant_not_constant, names_.text(symbol.name))
-            .hint("a constant is made of numbers and other constants; write an equation under `system` instead");
+            .hint("a constant is made of numbers and other constants; of parameters too is an equation under `system`");
         value = number(0);
         break;
       }
@@ -747,8 +748,11 @@ class Flattener {
 
   // integration(e): a state of its own that starts at zero.
   Value integration(const Value& integrand, base::Span span) {
-    std::string name = fmt::format("integration_{}", ++integrations_);
-    flat::VariableId first = add_group(name, integrand.shape, span);
+    // Not a channel, and a name that nobody can write.
+    const std::string name = fmt::format("integration {}", ++integrations_);
+    const flat::VariableId first(flat_.variables.size());
+    for (std::uint32_t i = 0; i < integrand.shape.size(); ++i)
+      flat_.variables.push({component_name(name, integrand.shape, i), span});
     Value result{integrand.shape, {}, false};
     for (std::uint32_t i = 0; i < integrand.shape.size(); ++i) {
       flat_.equations.push({flat_.pool.variable(first.value + i, 1), as_number(integrand.items[i]), span,

@@ -579,7 +579,8 @@ class Placer {
       case TokenKind::string:
         return align_operands;
       case TokenKind::left_paren: {
-        const bool call = index > 0 && wanted_gap(index, 1) == 0 && left != TokenKind::left_paren && left != TokenKind::left_bracket;
+        const bool call =
+            index > 0 && wanted_gap(index, 1) == 0 && left != TokenKind::left_paren && left != TokenKind::left_bracket;
         return call ? no_alignment : align_operands;
       }
       case TokenKind::left_bracket:

@@ -167,7 +167,9 @@ bool Parser::read_range(NodeId& low, NodeId& high) {
   if (!low.valid()) return false;
   if (!accept(TokenKind::dot_dot)) {
     diag::Sink::Reported reported = report_expected("`..`");
-    if (at(TokenKind::colon))
+    if (at(TokenKind::colon) && spells("loop", 2))
+      reported.hint("a loop reads `for i in {}..{} {{ .. }}`", sources_.text(tree_[low].span), text(at_ + 1));
+    else if (at(TokenKind::colon))
       reported.hint("a range is written `{}..{}`", sources_.text(tree_[low].span), text(at_ + 1));
     else
       reported.hint("a range is written `1..6`");
@@ -299,6 +301,13 @@ NodeId Parser::read_index(NodeId node, std::size_t first, bool several) {
   return add({.kind = NodeKind::index, .span = span_from(first)}, children);
 }
 
+void Parser::report_unclosed(std::size_t open) {
+  const std::string_view inside = sources_.text(span_from(open));
+  diag::Sink::Reported reported = report_expected("`)`");
+  reported.related(span_of(open), "the `(` that it closes");
+  if (inside.size() < 60 && inside.find('\n') == std::string_view::npos) reported.hint("write `{})`", inside);
+}
+
 // "(" [ arg {"," arg} ] ")", arg = [ NAME "=" ] expr
 NodeId Parser::read_call(NodeId node, std::size_t first) {
   const std::size_t open = at_++;
@@ -317,7 +326,7 @@ NodeId Parser::read_call(NodeId node, std::size_t first) {
     } while (accept(TokenKind::comma));
   }
   if (!accept(TokenKind::right_paren)) {
-    report_expected("`)`").related(span_of(open), "the `(` that it closes");
+    report_unclosed(open);
     return {};
   }
   const NodeId call = add({.kind = NodeKind::call, .span = span_from(first)}, children);
@@ -398,7 +407,7 @@ NodeId Parser::read_group() {
     children.push_back({next});
   }
   if (!accept(TokenKind::right_paren)) {
-    report_expected("`)`").related(span_of(open), "the `(` that it closes");
+    report_unclosed(open);
     return {};
   }
   return children.empty() ? first : add({.kind = NodeKind::tuple, .span = span_from(open)}, children);

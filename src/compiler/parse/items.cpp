@@ -44,7 +44,7 @@ void Parser::read_item() {
   if (section_ == Section::skipped && !at_item()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
   const bool quoted = word() == Word::use && kind(1) == TokenKind::prime && !adjacent(at_ + 1);
-  const bool started = section_ == Section::boundary && kind(1) == TokenKind::left_paren;
+  const bool started = section_ == Section::boundary && kind(1) == TokenKind::left_paren && adjacent(at_ + 1);
   const bool used_as_name =
       !declares && !quoted && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime || started);
   if (word() != Word::none && !used_as_name)
@@ -63,7 +63,8 @@ void Parser::read_declaration(Word word) {
     case Word::external:
     case Word::use:
       if (!holder_.empty()) {
-        diags_.report(here(), not_in_module, text(at_), holder_).hint("it belongs to the whole program: write it outside");
+        diags_.report(here(), not_in_module, text(at_), holder_)
+            .hint("it belongs to the whole program: write it outside");
         ++at_;
         section_ = Section::none;
         return recover();
@@ -91,9 +92,10 @@ void Parser::read_declaration(Word word) {
       while (!at_end() && !on_new_line(at_) && this->word() != Word::then) ++at_;
       const base::Span condition{tokens_.file, token(first + 1).begin, token(at_ - 1).end};
       diags_.report(span_of(first), expected, "a statement", "the word `when`")
-          .hint("an event is declared, `event hit when {};`, and a behaviour answers it: "
-                "`n = init a = 0 in {{ hit => a + 1 }}` under `reactive`",
-                at_ > first + 1 ? sources_.text(condition) : "x < 0");
+          .hint(
+              "an event is declared, `event hit when {};`, and a behaviour answers it: "
+              "`n = init a = 0 in {{ hit => a + 1 }}` under `reactive`",
+              at_ > first + 1 ? sources_.text(condition) : "x < 0");
       return skip_foreign_block("when");
     }
     case Word::if_:
@@ -636,7 +638,8 @@ std::optional<std::uint32_t> Parser::read_body(std::size_t open, std::string_vie
   if (!level.ok()) return std::nullopt;
   if (closing_[open] == 0) {
     diags_.report(span_of(open), unclosed_body, lex::describe(token(open).kind))
-        .hint("write `{}` behind the last statement that belongs to it", token(open).kind == TokenKind::left_brace ? "}" : ")");
+        .hint("write `{}` behind the last statement that belongs to it",
+              token(open).kind == TokenKind::left_brace ? "}" : ")");
     return std::nullopt;
   }
   Body body;
@@ -799,8 +802,8 @@ bool Parser::read_end() {
     reported.hint("a statement ends with `;`");
     return true;
   }
-  constexpr std::string_view functions[] = {"sin",  "cos",  "tan", "asin", "acos", "atan",  "sqrt",
-                                            "exp",  "log",  "abs", "sign", "norm", "floor", "ceil"};
+  constexpr std::string_view functions[] = {"sin", "cos", "tan", "asin", "acos", "atan",  "sqrt",
+                                            "exp", "log", "abs", "sign", "norm", "floor", "ceil"};
   const std::string_view before = at_ > 0 ? text(at_ - 1) : "";
   const bool operand = at(TokenKind::name) || at(TokenKind::number);
   const TokenKind kind_before = at_ > 0 ? token(at_ - 1).kind : TokenKind::end;

@@ -99,6 +99,8 @@ class Parser {
   // `((1, 2), (3, 4))` for the `[1 2; 3 4]` ahead; empty when it holds more than names and numbers.
   std::string matrix_meant() const;
   void report_reserved();
+  // The `(` at `open` is not closed where it should be.
+  void report_unclosed(std::size_t open);
   void report_foreign_functions();
 
   // -- items
@@ -183,9 +185,9 @@ class Parser {
   std::size_t last_;  // the token of kind `end`
   std::size_t at_ = 0;
   Section section_ = Section::none;
-  Body* body_ = nullptr;                 // whose items are being read
-  std::string_view holder_;              // what the body belongs to: "a module", "a loop"; empty for a file
-  std::size_t body_end_ = 0;             // the bracket that closes it; 0 for a file
+  Body* body_ = nullptr;      // whose items are being read
+  std::string_view holder_;   // what the body belongs to: "a module", "a loop"; empty for a file
+  std::size_t body_end_ = 0;  // the bracket that closes it; 0 for a file
   std::uint32_t nesting_ = 0;
   Tree tree_;
   std::vector<std::uint32_t> heights_;  // of each node
@@ -195,10 +197,10 @@ class Parser {
   std::vector<bool> holds_three_;
   std::vector<NodeId> foreign_calls_;
   bool said_what_is_known_ = false;
-  bool said_heading_ = false;       // `model Ball` was reported: so is its `end Ball;`
-  bool said_initial_ = false;       // `initial equation` was reported: its conditions say no time
-  bool said_braces_ = false;        // a section in braces was reported
-  std::vector<std::size_t> passed_over_;     // closing braces of sections, reported with the opening ones
+  bool said_heading_ = false;                    // `model Ball` was reported: so is its `end Ball;`
+  bool said_initial_ = false;                    // `initial equation` was reported: its conditions say no time
+  bool said_braces_ = false;                     // a section in braces was reported
+  std::vector<std::size_t> passed_over_;         // closing braces of sections, reported with the opening ones
   std::vector<std::string_view> said_reserved_;  // words that were used as names and reported
 };
 

@@ -11,7 +11,8 @@ namespace parse {
 namespace {
 
 constexpr std::string_view known_now =
-    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `parameter`, `constant`, `function`, "
+    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `parameter`, `constant`, "
+    "`function`, "
     "`event`, `module`, `for` and `use`";
 
 // What begins a statement in other languages, and what to do about it here.
@@ -359,7 +360,8 @@ void Parser::report_not_built(base::Span span, std::string_view what) {
 }
 
 void Parser::skip_not_built(Word word) {
-  report_not_built(here(), word == Word::in ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
+  report_not_built(here(),
+                   word == Word::in ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
   ++at_;
   const auto skip_body = [&] {
     if (skip_to(TokenKind::left_brace)) {
@@ -492,7 +494,8 @@ bool Parser::read_foreign_item() {
       skip_line();
       return true;
     case Foreign::definition:
-      reported.hint("a function is one expression: `function {}(x) = x^2;`", at(TokenKind::name) ? text(at_) : "square");
+      reported.hint("a function is one expression: `function {}(x) = x^2;`",
+                    at(TokenKind::name) ? text(at_) : "square");
       skip_line();
       return true;
   }

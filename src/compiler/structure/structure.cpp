@@ -218,14 +218,26 @@ class Analysis {
   // The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the higher.
   std::optional<ExprId> highest_derivative(std::uint32_t v) {
     ExprId leaf = pool_.variable(v, own_order_[v]);
-    for (const Equation& equation : equations_) {
-      if (!symbolic::contains(pool_, equation.left, leaf) && !symbolic::contains(pool_, equation.right, leaf)) continue;
+    if (readers_.empty()) index_readers();
+    for (std::size_t i : readers_[leaf]) {
+      const Equation& equation = equations_[i];
       auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
       if (!value) continue;
       definition_span_[v] = equation.span;
       return value;
     }
     return std::nullopt;
+  }
+
+  void index_readers() {
+    for (std::size_t i = 0; i < equations_.size(); ++i) {
+      for (ExprId side : {equations_[i].left, equations_[i].right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+          std::vector<std::size_t>& list = readers_[leaf];
+          if (list.empty() || list.back() != i) list.push_back(i);
+        }
+      }
+    }
   }
 
   bool mentions(ExprId e, std::uint32_t variable) const {
@@ -427,9 +439,11 @@ class Analysis {
       if (!symbolic::leaves(pool_, rest, Op::variable).empty()) return false;  // it determines another
       const std::string name = variable_name(variable);
       diags_.report(equation.span, falls_out, name, fmt::format("`0 = {}`", flat::print(model_, rest)))
-          .hint("an equation holds at all times and assigns nothing; to grow with time write `{0}' = 1;`, to count events "
-                "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
-                local(name));
+          .hint(
+              "an equation holds at all times and assigns nothing; to grow with time write `{0}' = 1;`, to count "
+              "events "
+              "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
+              local(name));
       return fallen_out_ = true;
     }
     return false;
@@ -475,8 +489,17 @@ class Analysis {
       report.hint("drop one of the two");
       return;
     }
-    diags_.report(equation.span, nothing_left, "every name in it is known from other equations")
-        .hint("drop it, or let one of its names be free");
+    auto report = diags_.report(equation.span, nothing_left, "every name in it is known from other equations");
+    int shown = 0;
+    for (ExprId side : {left, right}) {
+      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+        auto span = constant_spans_.find(pool_[leaf].index);
+        if (span == constant_spans_.end() || shown++ >= 4) continue;
+        report.related(span->second, "`{}` is {} by this one", variable_name(pool_[leaf].index),
+                       expr::print_number(sorted_.constants.at(pool_[leaf].index)));
+      }
+    }
+    report.hint("drop it, or let one of its names be free");
   }
 
   base::Span discrete_span(std::uint32_t scalar) const {
@@ -635,16 +658,19 @@ class Analysis {
     // no derivative anywhere lacks the equation that would move it.
     auto weight = [&](std::uint32_t u) {
       const Node& leaf = pool_[system.unknowns[u]];
-      return (leaf.order > 0 ? 150 : has_start_[leaf.index] ? -50 : 0) + (definition_[leaf.index].valid() ? 10 : 0) +
-             static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
+      return (leaf.order > 0           ? 150
+              : has_start_[leaf.index] ? -50
+                                       : 0) +
+             (definition_[leaf.index].valid() ? 10 : 0) + static_cast<int>(std::min<std::size_t>(readers[u].size(), 9));
     };
     std::sort(set.begin(), set.end());
-    std::uint32_t best = set.front();
+    // One that was named for another missing equation is not named again; the components of a vector share one message.
+    std::uint32_t best = unmatched;
     for (std::uint32_t u : set) {
-      std::string name = whole(variable_name(pool_[system.unknowns[u]].index));
-      if (said.contains(name) && !said.contains(whole(variable_name(pool_[system.unknowns[best]].index)))) continue;
-      if (weight(u) < weight(best)) best = u;
+      if (!named_.contains(u) && (best == unmatched || weight(u) < weight(best))) best = u;
     }
+    if (best == unmatched) return;
+    named_.insert(best);
     const std::uint32_t variable = pool_[system.unknowns[best]].index;
     const std::string name = whole(variable_name(variable));
     if (said.contains(name)) return;
@@ -653,7 +679,7 @@ class Analysis {
     }
     said.insert(name);
     auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
-    advise_undetermined(report, name);
+    advise_undetermined(report, name, has_start_[variable]);
   }
 
   const flat::Variable* find_variable(const std::string& name) const {
@@ -684,14 +710,14 @@ class Analysis {
       if (!moved || !written || said.contains(base)) continue;
       said.insert({name, base, path + "dt"});
       diags_.report(written->span, undetermined, base)
-          .hint("the derivative of `{0}` by time is written `{0}'`, and `{1}` is a name like any other", local(base),
-                own == "d" + local(base) ? own + "/dt" : own);
+          .hint("the derivative of `{0}` by time is written `{0}'`; {1} a name like any other", local(base),
+                own == "d" + local(base) ? fmt::format("each of `{}` and `dt` is", own) : fmt::format("`{}` is", own));
       return true;
     }
     return false;
   }
 
-  void advise_undetermined(diag::Sink::Reported& report, const std::string& name) {
+  void advise_undetermined(diag::Sink::Reported& report, const std::string& name, bool is_started) {
     const std::string path = path_of(name);
     const std::string own = local(name);
     constexpr std::pair<std::string_view, std::string_view> foreign[] = {
@@ -710,7 +736,9 @@ class Analysis {
         {"Inf", "there is no infinity; write a large number"},
     };
     for (const auto& [word, advice] : foreign) {
-      if (word == own) report.hint("{}", advice);
+      if (word != own) continue;
+      report.hint("{}; or give `{}` an equation under `system`", advice, own);
+      return;
     }
     // Names that the same instance knows, without its path.
     std::vector<std::string> names;
@@ -726,7 +754,10 @@ class Analysis {
     for (const flat::Discrete& discrete : model_.discrete) consider(discrete.name);
     if (auto near = base::nearest(own, names)) report.hint("did you mean `{}`?", *near);
     if (is_known_outside) {
-      report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`", own);
+      report.hint("the `{0}` outside is another: a module sees its ports and parameters, and `constant {0} = ..;`",
+                  own);
+    } else if (path.empty() && is_started) {
+      report.hint("it has a start; add the equation that moves it under `system`: `{}' = ..;`", name);
     } else if (path.empty()) {
       report.hint("add an equation for it under `system`, or read it from outside: `external hand reads {}`", name);
     } else {
@@ -817,10 +848,12 @@ class Analysis {
   std::vector<bool> extended_;            // a state whose highest derivative is differentiated further
   std::vector<ExprId> definition_;        // by variable: e of the first equation v = e
   std::vector<base::Span> definition_span_;
+  std::unordered_map<ExprId, std::vector<std::size_t>> readers_;  // equations of each leaf, once it is asked for
   std::vector<bool> has_start_;
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
+  std::set<std::uint32_t> named_;  // unknowns of which it was said that nothing determines them
   bool fallen_out_ = false;
   Sorted sorted_;
 };

@@ -105,8 +105,10 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     if (plan.tolerance < least_tolerance)
       return fail(fmt::format("a tolerance of {} cannot be met: numbers hold 16 digits; {} is the least",
                               plan.tolerance, least_tolerance));
-    // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous.
-    const double longest = model.warm_count > 0 ? span / default_rows : span;
+    // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous. Conditions of events are asked for
+    // at the ends of steps, and a table has corners that no error estimate sees before it meets them.
+    const bool is_blind = model.warm_count > 0 || model.watch_count > 0 || model.table_count > 0;
+    const double longest = is_blind ? span / default_rows : span;
     plan.step = step.value_or(longest > 0 ? longest : 1);
     if (step && lost(plan.step)) return fail(lost_step());
   } else {

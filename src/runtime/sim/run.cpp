@@ -359,7 +359,7 @@ Outcome Run::finish() {
     // A failure that happens here is told only when there was none before.
     auto ending = ending_;
     auto failure = failure_;
-    double close = grid_slack * (plan_.adaptive() ? plan_.period : plan_.step);
+    double close = grid_slack * (plan_.adaptive() ? std::min(plan_.period, plan_.step) : plan_.step);
     bool due = observer_ && ending != Ending::not_kept && !(has_row_ && outcome.time - recorded_ <= close);
     bool good = due ? record(outcome.time, states()) : evaluate(outcome.time, states());
     if (good) {

@@ -99,6 +99,7 @@ DECLARE(double, delay_duration, Model m, Instance i, int k) {
 }
 DECLARE(int, discrete_count, Model m) { return (int)m->discrete_count; }
 DECLARE(int, watch_count, Model m) { return (int)m->watch_count; }
+DECLARE(int, table_count, Model m) { return (int)m->table_count; }
 DECLARE(const char*, state_name, Model m, int k) { return m->state_names[k]; }
 DECLARE(double, starting_time, Model m) { return m->starting_time; }
 DECLARE(double, ending_time, Model m) { return m->ending_time; }
