@@ -42,8 +42,8 @@ struct Explanation {
 
 // Empty, after reporting to `diags`, when the program has errors. `files` are ids in `sources`, compiled together as one
 // program, and gain the files that these use; files named *.phydl are read with the seed's reserved words only. Deterministic. Allocates.
-[[nodiscard]] std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files,
-                                                 diag::SourceMap& sources, const Options& options,
-                                                 diag::Sink& diags, Explanation* explanation = nullptr);
+[[nodiscard]] std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
+                                                 const Options& options, diag::Sink& diags,
+                                                 Explanation* explanation = nullptr);
 
 }  // namespace compiler

@@ -30,26 +30,30 @@ std::string without_instance(std::string_view text) {
 
 }  // namespace
 
-bool Sink::repeats(const Diagnostic& diagnostic) {
-  const base::Span span = diagnostic.span;
-  if (span.begin == span.end) return false;
-  const std::string place = fmt::format("{} {} {} {} ", diagnostic.code, span.file, span.begin, span.end);
-  if (!texts_.insert(place + diagnostic.text).second) return true;
-  auto [like, fresh] = likes_.emplace(place + without_instance(diagnostic.text), diagnostics_.size());
-  if (fresh) return false;
-  if (like->second < diagnostics_.size()) ++diagnostics_[like->second].repeated;
-  return true;
-}
-
 Sink::Reported Sink::add(Diagnostic diagnostic) {
   if (diagnostic.severity == Severity::error) ++error_count_;
-  if (repeats(diagnostic)) return Reported(nullptr);
+  const base::Span span = diagnostic.span;
+  const bool has_place = span.begin != span.end;
+  std::string text, like;
+  if (has_place) {
+    const std::string place = fmt::format("{} {} {} {} ", diagnostic.code, span.file, span.begin, span.end);
+    text = place + diagnostic.text;
+    like = place + without_instance(diagnostic.text);
+    if (auto found = likes_.find(like); found != likes_.end()) {
+      if (texts_.insert(std::move(text)).second) ++diagnostics_[found->second].repeated;
+      return Reported(nullptr);
+    }
+  }
   std::size_t& kept = diagnostic.severity == Severity::error ? kept_errors_ : kept_warnings_;
   if (kept >= limit_) {
     ++dropped_;
     return Reported(nullptr);
   }
   ++kept;
+  if (has_place) {
+    texts_.insert(std::move(text));
+    likes_.emplace(std::move(like), diagnostics_.size());
+  }
   if (diagnostics_.empty()) diagnostics_.reserve(2 * limit_);  // errors and warnings: a kept one never moves
   diagnostics_.push_back(std::move(diagnostic));
   return Reported(&diagnostics_.back());

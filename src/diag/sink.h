@@ -58,6 +58,8 @@ class Sink {
   class Reported {
    public:
     explicit Reported(Diagnostic* diagnostic) : diagnostic_(diagnostic) {}
+    // Whether it was kept, so that it is worth advising.
+    explicit operator bool() const { return diagnostic_ != nullptr; }
     template <class... A>
     Reported& hint(fmt::format_string<const A&...> text, const A&... arguments) {
       if (diagnostic_) diagnostic_->hints.push_back(fmt::format(text, arguments...));
@@ -89,8 +91,6 @@ class Sink {
 
  private:
   Reported add(Diagnostic diagnostic);
-  // Counts a diagnostic that repeats a kept one.
-  bool repeats(const Diagnostic& diagnostic);
 
   std::size_t limit_;
   std::size_t error_count_ = 0;

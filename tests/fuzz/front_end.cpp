@@ -104,7 +104,8 @@ void check_printed(const Input& input) {
       const std::string printed = parse::print(first.tree, first.names, equation.right);
       const Parsed again("system\n  y = " + printed + ";\n", dialect);
       if (again.diags.has_errors()) {
-        must(false, "a printed expression can be read", printed + "\n" + diag::render_text(again.diags, again.sources, false));
+        must(false, "a printed expression can be read",
+             printed + "\n" + diag::render_text(again.diags, again.sources, false));
       }
       must(again.tree.equations.size() == 1, "a printed expression is one expression", printed);
       const std::string reprinted = parse::print(again.tree, again.names, again.tree.equations[0].right);
@@ -138,7 +139,8 @@ void check_front_end(std::string_view text) {
     must(diag::render_text(first.diags, first.sources, false) == diag::render_text(second.diags, second.sources, false),
          "compiling again reports the same");
     must(first.program.has_value() == second.program.has_value(), "compiling again gives a program again");
-    if (first.program) must(ir::dump(*first.program) == ir::dump(*second.program), "compiling again gives the same program");
+    if (first.program)
+      must(ir::dump(*first.program) == ir::dump(*second.program), "compiling again gives the same program");
   }
 }
 

@@ -8,7 +8,7 @@ The inputs to begin with are the committed ones (tests/fuzz/corpus), the example
 what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same random
 numbers each time.
 
-A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
+A target's name may be given without `fuzz_`. A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
 """
 import argparse
 import json
@@ -127,7 +127,7 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.work = options.work or options.build / "corpus"
-    targets = options.targets or list(TARGETS)
+    targets = [target if target in TARGETS else f"fuzz_{target}" for target in options.targets] or list(TARGETS)
     unknown = [target for target in targets if target not in TARGETS]
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")

@@ -1,10 +1,11 @@
 // Bytes -> the CSV reader. The first byte chooses the options. Columns of a table are equally long and keep what was asked for; a table
 // that is written again reads back as itself.
+#include <fmt/format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <string>
 #include <string_view>
 
@@ -53,7 +54,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   if (table->rows() == 0) return 0;
   const auto again = trace::parse_csv(write(*table), "again.csv", options, failure);
-  must(again && again->rows() == table->rows() && again->columns.size() == table->columns.size(), "a written table reads back");
+  must(again && again->rows() == table->rows() && again->columns.size() == table->columns.size(),
+       "a written table reads back");
   for (std::size_t column = 0; column < table->columns.size(); ++column) {
     for (std::size_t row = 0; row < table->rows(); ++row)
       must(same(table->columns[column][row], again->columns[column][row]), "a written table reads back as itself");

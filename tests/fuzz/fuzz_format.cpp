@@ -46,12 +46,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (const fuzz::Part& part : input.parts) {
     const Laid once(part.name, part.text);
     if (!once.file) continue;
-    must(once.text.has_value() != once.diags.has_errors(), "a text is laid out if and only if nothing is wrong with it", part.text);
+    must(once.text.has_value() != once.diags.has_errors(), "a text is laid out if and only if nothing is wrong with it",
+         part.text);
     if (!once.text) continue;
     // The source map's text: without the byte order mark.
-    must(without_blanks(*once.text) == without_blanks(once.sources.text(*once.file)), "layout changes blanks only", *once.text);
+    must(without_blanks(*once.text) == without_blanks(once.sources.text(*once.file)), "layout changes blanks only",
+         *once.text);
     const Laid twice(part.name, *once.text);
-    must(twice.text == once.text, "laid out twice is laid out once", *once.text + "\n-----\n" + twice.text.value_or("nothing"));
+    must(twice.text == once.text, "laid out twice is laid out once",
+         *once.text + "\n-----\n" + twice.text.value_or("nothing"));
   }
   return 0;
 }

@@ -2,13 +2,13 @@
 // `!` is sent as it is, without the `!`. The stream ends behind the last; the server must end too, and all it answers is well framed
 // JSON.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

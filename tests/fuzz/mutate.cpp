@@ -10,15 +10,50 @@
 namespace fuzz {
 namespace {
 
-constexpr std::string_view signs[] = {"+", "-", "*", "/", "^", "=", "<", "<=", ">", ">=", "!=", "&&", "||", "->", "=>", "~", ",", ":", ".", ".."};
+constexpr std::string_view signs[] = {
+    "+", "-", "*", "/", "^", "=", "<", "<=", ">", ">=", "!=", "&&", "||", "->", "=>", "~", ",", ":", ".", ".."};
 
-constexpr std::string_view numbers[] = {"0", "1", "2", "-1", "3", "0.5", "1e308", "5e-324", "1e-9", "2147483648", "4294967296", "9007199254740993",
-                                        "1e18", "9223372036854775807", "64", "1000000", "0.1", "1 [N/m]", "90 [deg]", "2 [kHz]", "20 [degC]"};
+constexpr std::string_view numbers[] = {"0",          "1",
+                                        "2",          "-1",
+                                        "3",          "0.5",
+                                        "1e308",      "5e-324",
+                                        "1e-9",       "2147483648",
+                                        "4294967296", "9007199254740993",
+                                        "1e18",       "9223372036854775807",
+                                        "64",         "1000000",
+                                        "0.1",        "1 [N/m]",
+                                        "90 [deg]",   "2 [kHz]",
+                                        "20 [degC]"};
 
 // Words that are known by their place only.
-constexpr std::string_view place_words[] = {"at", "from", "to", "as", "starting_time", "ending_time", "step_size", "solver", "tolerance",
-                                            "record_period", "event_precision", "max_transitions", "rk4", "tsit5", "GUI", "ridl", "hand",
-                                            "t", "pi", "sum", "next", "radius", "color", "sphere", "power", "phase1", "start", "book"};
+constexpr std::string_view place_words[] = {"at",
+                                            "from",
+                                            "to",
+                                            "as",
+                                            "starting_time",
+                                            "ending_time",
+                                            "step_size",
+                                            "solver",
+                                            "tolerance",
+                                            "record_period",
+                                            "event_precision",
+                                            "max_transitions",
+                                            "rk4",
+                                            "tsit5",
+                                            "GUI",
+                                            "ridl",
+                                            "hand",
+                                            "t",
+                                            "pi",
+                                            "sum",
+                                            "next",
+                                            "radius",
+                                            "color",
+                                            "sphere",
+                                            "power",
+                                            "phase1",
+                                            "start",
+                                            "book"};
 
 // `$` is a name of the program, `#` a number, `@` an operand of some program.
 constexpr std::string_view declarations[] = {
@@ -70,12 +105,16 @@ constexpr std::string_view declarations[] = {
     "check $: always[0..1](@ > @);",
 };
 
-bool is_letter(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80; }
+bool is_letter(char c) {
+  return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || static_cast<unsigned char>(c) >= 0x80;
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 bool is_word(std::string_view text) { return std::ranges::find(parse::spellings(), text) != parse::spellings().end(); }
 
-bool is_operand(PieceKind kind) { return kind == PieceKind::name || kind == PieceKind::number || kind == PieceKind::text; }
+bool is_operand(PieceKind kind) {
+  return kind == PieceKind::name || kind == PieceKind::number || kind == PieceKind::text;
+}
 
 std::size_t blanks_end(std::string_view text, std::size_t i) {
   while (i < text.size()) {
@@ -94,7 +133,8 @@ std::size_t blanks_end(std::string_view text, std::size_t i) {
 }
 
 std::size_t number_end(std::string_view text, std::size_t i) {
-  while (i < text.size() && (is_digit(text[i]) || (text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1])))) ++i;
+  while (i < text.size() && (is_digit(text[i]) || (text[i] == '.' && i + 1 < text.size() && is_digit(text[i + 1]))))
+    ++i;
   if (i + 1 < text.size() && (text[i] == 'e' || text[i] == 'E')) {
     const std::size_t exponent = i + 1 + (text[i + 1] == '-' || text[i + 1] == '+');
     if (exponent < text.size() && is_digit(text[exponent])) {
@@ -156,7 +196,9 @@ Pieces cut(std::string_view text) {
     } else {
       piece.kind = PieceKind::sign;
       const std::string_view two = text.substr(begin, 2);
-      if (two == "<=" || two == ">=" || two == "!=" || two == "&&" || two == "||" || two == "->" || two == "=>" || two == "..") ++end;
+      if (two == "<=" || two == ">=" || two == "!=" || two == "&&" || two == "||" || two == "->" || two == "=>" ||
+          two == "..")
+        ++end;
     }
     piece.token = text.substr(begin, end - begin);
     pieces.push_back(std::move(piece));
@@ -168,7 +210,8 @@ std::string join(const Pieces& pieces) {
   std::string text;
   for (const Piece& piece : pieces) {
     // Names that came together by a change stay apart.
-    if (piece.before.empty() && !text.empty() && !piece.token.empty() && (is_letter(text.back()) || is_digit(text.back())) &&
+    if (piece.before.empty() && !text.empty() && !piece.token.empty() &&
+        (is_letter(text.back()) || is_digit(text.back())) &&
         (is_letter(piece.token.front()) || is_digit(piece.token.front())))
       text += ' ';
     text += piece.before;
@@ -179,7 +222,8 @@ std::string join(const Pieces& pieces) {
 
 Mutator::Mutator() {
   seen_operands_.push_back(cut("x"));
-  remember(cut("system x' = sin(t) + 2 * y; (a, b) = (x, -y); p'' = direction(p) / norm(p)^2; m = ((1, 0), (0, 1)) * (x, y);"));
+  remember(cut(
+      "system x' = sin(t) + 2 * y; (a, b) = (x, -y); p'' = direction(p) / norm(p)^2; m = ((1, 0), (0, 1)) * (x, y);"));
 }
 
 std::vector<Mutator::Range> Mutator::statements(const Pieces& pieces) {
@@ -204,7 +248,8 @@ std::vector<Mutator::Range> Mutator::statements(const Pieces& pieces) {
       begins.back() = i + 1;
     }
   }
-  if (begins.back() < pieces.size() || found.empty()) found.push_back({std::min(begins.back(), pieces.size()), pieces.size()});
+  if (begins.back() < pieces.size() || found.empty())
+    found.push_back({std::min(begins.back(), pieces.size()), pieces.size()});
   return found;
 }
 
@@ -226,7 +271,9 @@ Mutator::Range Mutator::some_operand(const Pieces& pieces) {
       }
     }
     // Sometimes with the operand behind the next operator.
-    if (below(3) == 0 && end + 1 < pieces.size() && pieces[end].kind == PieceKind::sign && is_operand(pieces[end + 1].kind)) end += 2;
+    if (below(3) == 0 && end + 1 < pieces.size() && pieces[end].kind == PieceKind::sign &&
+        is_operand(pieces[end + 1].kind))
+      end += 2;
     return {begin, end};
   }
   return {0, 0};
@@ -307,7 +354,8 @@ Pieces Mutator::wrapped_statement(const Pieces& pieces, Range range) {
   const std::string name = name_of(pieces);
   switch (below(6)) {
     case 0:
-      return cut("\nmodule W = ( ports " + name + ", q; system " + inner + " );\nsystem w = W(" + name_of(pieces) + ");\n");
+      return cut("\nmodule W = ( ports " + name + ", q; system " + inner + " );\nsystem w = W(" + name_of(pieces) +
+                 ");\n");
     case 1:
       return cut("\nfor i in 1.." + std::string(any(numbers)) + " { " + inner + " }\n");
     case 2:

@@ -14,7 +14,8 @@ void add_override(std::string_view text, std::vector<compiler::Override>& overri
   const std::size_t equal = text.find('=');
   if (equal == 0 || equal == std::string_view::npos) return;
   const double value = std::strtod(std::string(text.substr(equal + 1)).c_str(), nullptr);
-  if (std::isfinite(value)) overrides.push_back({std::string(text.substr(0, equal)), value});  // as the command line does
+  if (std::isfinite(value))
+    overrides.push_back({std::string(text.substr(0, equal)), value});  // as the command line does
 }
 
 }  // namespace

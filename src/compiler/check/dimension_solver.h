@@ -66,10 +66,10 @@ class DimensionSolver {
 
  private:
   struct Constraint {
-    Form difference;           // a / b
+    Form difference;                       // a / b
     std::vector<std::uint32_t> cancelled;  // unknowns of a and b that are not in it
-    parse::Dimension settled;  // its constant times what is determined
-    std::uint32_t open = 0;    // terms not determined
+    parse::Dimension settled;              // its constant times what is determined
+    std::uint32_t open = 0;                // terms not determined
     bool weak = false;
     bool done = false;
   };

@@ -10,8 +10,8 @@
 #include "base/growth.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
-#include "compiler/check/events.h"
 #include "compiler/check/dimension_solver.h"
+#include "compiler/check/events.h"
 #include "compiler/check/numbers.h"
 #include "compiler/parse/parse.h"
 

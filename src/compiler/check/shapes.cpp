@@ -272,7 +272,8 @@ class Shapes {
 
   // A bounded amount of work for one program: functions of functions can grow exponentially when they are expanded.
   bool affordable(base::Span span) {
-    const long long limit = 2'000'000 / static_cast<long long>(base::growth_divisor) + 50 * static_cast<long long>(tree_.nodes.size());
+    const long long limit =
+        2'000'000 / static_cast<long long>(base::growth_divisor) + 50 * static_cast<long long>(tree_.nodes.size());
     if (++work_ == limit) diags_.report(span, too_large).hint("name the parts: give them equations of their own");
     return work_ < limit;
   }

@@ -166,8 +166,8 @@ class Expander {
     std::sort(both.begin(), both.end());
     if (!both.empty()) {
       diags_.report(use.span, name_taken, both.front())
-          .hint("another used file declares it too; give one of them a name: `use \"{}\" as a;`, and write `a.{}`", use.path,
-                both.front());
+          .hint("another used file declares it too; give one of them a name: `use \"{}\" as a;`, and write `a.{}`",
+                use.path, both.front());
     }
     user.imports.push_back(&file);
   }

@@ -295,7 +295,8 @@ TEST(Format, ProgramsWithOtherBlanks) {
 
 // Nothing stands before the first token that its place could depend on.
 TEST(Format, ATextMayBeginWithAnySign) {
-  for (const char* text : {"(", "(1, 2) 2;\n", "[", "{", "}", ")", "-", "*", ".", "..", "'", "=", ";", ",", "^", ":", "!"}) {
+  for (const char* text :
+       {"(", "(1, 2) 2;\n", "[", "{", "}", ")", "-", "*", ".", "..", "'", "=", ";", ",", "^", ":", "!"}) {
     const auto once = formatted(text);
     ASSERT_TRUE(once.has_value()) << text;
     EXPECT_EQ(contents(*once), contents(text));

@@ -469,7 +469,8 @@ class Lowering {
     for (const flat::Discrete& discrete : model_.discrete) {
       std::vector<ExprId> values;
       for (std::uint32_t i = 0; i < discrete.shape.size(); ++i) values.push_back(pool_.discrete(discrete.first + i));
-      add_channel(discrete.name, flat::unit_of(discrete.quantity, 0), discrete.shape, values, TACTUS_CHANNEL_DISCRETE, builder);
+      add_channel(discrete.name, flat::unit_of(discrete.quantity, 0), discrete.shape, values, TACTUS_CHANNEL_DISCRETE,
+                  builder);
     }
     for (const flat::Input& input : model_.inputs) {
       std::vector<ExprId> values, rates;

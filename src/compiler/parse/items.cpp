@@ -44,7 +44,8 @@ void Parser::read_item() {
   if (section_ == Section::skipped && !at_item()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
   const bool quoted = word() == Word::use && kind(1) == TokenKind::prime && !adjacent(at_ + 1);
-  const bool started = section_ == Section::boundary && kind(1) == TokenKind::left_paren && adjacent(at_ + 1);
+  const bool started =
+      section_ == Section::boundary && kind(1) == TokenKind::left_paren && adjacent(at_ + 1) && !begins_item(word());
   const bool used_as_name =
       !declares && !quoted && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime || started);
   if (word() != Word::none && !used_as_name)

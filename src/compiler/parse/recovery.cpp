@@ -308,8 +308,9 @@ void Parser::skip_line() {
 }
 
 void Parser::skip_foreign_block(std::string_view word) {
+  constexpr std::size_t longest = 500;  // so that many of them are passed over in linear time
   bool same_line = true;
-  for (std::size_t i = at_; i < last_; ++i) {
+  for (std::size_t i = at_; i < last_ && i < at_ + longest; ++i) {
     same_line = same_line && (i == at_ || !on_new_line(i));
     if (same_line && token(i).kind == TokenKind::left_brace && closing_[i] != 0) {
       at_ = closing_[i] + 1;

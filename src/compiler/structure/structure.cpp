@@ -521,14 +521,11 @@ class Analysis {
     // Counted by names, without regard to derivatives: equations beyond that are too many; all others only stand in the
     // way of each other until some are differentiated, and then what they leave undetermined is not a person's mistake.
     System named;
-    named.equations = system.equations;
-    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
-      if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
-    }
     std::set<std::pair<std::uint32_t, std::string>> said;  // one message for all components of a vector equation
     bool reduction_needed = false;
-    std::optional<std::vector<std::vector<std::uint32_t>>> by_name;
+    std::vector<std::vector<std::uint32_t>> by_name;
     Matching names_matched;
+    std::vector<bool> too_many;
     for (std::uint32_t e = 0; e < rows.size(); ++e) {
       if (matching.unknown_of[e] != unmatched) continue;
       const Equation& equation = system.equations[e];
@@ -538,14 +535,17 @@ class Analysis {
         continue;
       }
       if (report_from_outside(equation, equation.left, equation.right)) continue;
-      if (!by_name) {
+      if (too_many.empty()) {
+        named.equations = system.equations;
+        for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+          if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
+        }
         by_name = incidence(named, true);
-        names_matched = match(*by_name, static_cast<std::uint32_t>(named.unknowns.size()));
+        names_matched = match(by_name, static_cast<std::uint32_t>(named.unknowns.size()));
+        too_many = among_too_many(by_name, names_matched);
       }
-      const bool any_left = std::find(names_matched.unknown_of.begin(), names_matched.unknown_of.end(), unmatched) !=
-                            names_matched.unknown_of.end();
-      if (any_left && is_among_too_many(*by_name, names_matched, e)) {
-        report_too_many(named, *by_name, names_matched, e);
+      if (too_many[e]) {
+        report_too_many(named, by_name, names_matched, e);
       } else {
         report_index(equation);
         reduction_needed = true;
@@ -570,9 +570,9 @@ class Analysis {
     return "";
   }
 
-  // Whether `e` is unmatched or shares unknowns, by way of others, with an equation that is.
-  static bool is_among_too_many(const std::vector<std::vector<std::uint32_t>>& rows, const Matching& matching,
-                                std::uint32_t e) {
+  // The equations that are unmatched, or share unknowns, by way of others, with one that is.
+  static std::vector<bool> among_too_many(const std::vector<std::vector<std::uint32_t>>& rows,
+                                          const Matching& matching) {
     // Alternating paths from the unmatched equations reach all that are over-determined together.
     std::vector<bool> reached(rows.size());
     std::vector<std::uint32_t> open;
@@ -590,7 +590,7 @@ class Analysis {
         open.push_back(other);
       }
     }
-    return reached[e];
+    return reached;
   }
 
   void report_index(const Equation& equation) {
@@ -679,14 +679,15 @@ class Analysis {
     }
     said.insert(name);
     auto report = diags_.report(model_.variables[flat::VariableId(variable)].span, undetermined, name);
-    advise_undetermined(report, name, has_start_[variable]);
+    if (report) advise_undetermined(report, name, has_start_[variable]);
   }
 
-  const flat::Variable* find_variable(const std::string& name) const {
-    for (const flat::Variable& variable : model_.variables) {
-      if (whole(variable.name) == name) return &variable;
+  const flat::Variable* find_variable(const std::string& name) {
+    if (by_name_.empty()) {
+      for (const flat::Variable& variable : model_.variables) by_name_.emplace(whole(variable.name), &variable);
     }
-    return nullptr;
+    auto found = by_name_.find(name);
+    return found == by_name_.end() ? nullptr : found->second;
   }
 
   // `xdot`, `x_dot`, `dx`, `dxdt`, `der_x` for `x'`: says so at the name, and that nothing moves x.
@@ -853,6 +854,7 @@ class Analysis {
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
+  std::unordered_map<std::string, const flat::Variable*> by_name_;  // vectors by their first component
   std::set<std::uint32_t> named_;  // unknowns of which it was said that nothing determines them
   bool fallen_out_ = false;
   Sorted sorted_;
