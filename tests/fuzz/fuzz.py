@@ -4,11 +4,11 @@
     fuzz.py --build DIR [--root DIR] [--seconds N] [--work DIR] [--smoke] [TARGET..]
 
 DIR is a build with TACTUS_FUZZ. N seconds (60) are shared among the targets given (all), most for those that see most of the compiler.
-The inputs to begin with are the committed ones (tests/fuzz/corpus/TARGET), the examples, the library and the models of src/**/testdata;
+The inputs to begin with are the committed ones (tests/fuzz/corpus), the examples, the library and the models of src/**/testdata;
 what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same random
 numbers each time.
 
-A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
+A target's name may be given without `fuzz_`. A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
 """
 import argparse
 import json
@@ -18,13 +18,13 @@ import shutil
 import subprocess
 import sys
 
-# Shares of the time, and what a target is given besides the limits that all have.
+# The share of the time, the committed inputs, and what a target is given besides the limits that all have.
 TARGETS = {
-    "fuzz_programs": (30, ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_text": (10, ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_format": (8, ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_lsp": (8, ["-max_len=8192"]),
-    "fuzz_csv": (4, ["-max_len=4096"]),
+    "fuzz_programs": (30, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_text": (10, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_format": (8, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_lsp": (8, "lsp", ["-max_len=8192"]),
+    "fuzz_csv": (4, "csv", ["-max_len=4096"]),
 }
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
@@ -77,27 +77,28 @@ def sessions(root):
             yield name, "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SEEDS = {"fuzz_csv": tables, "fuzz_lsp": sessions}
+SEEDS = {"programs": models, "csv": tables, "lsp": sessions}
 
 
-def write_seeds(target, root, folder):
+def write_seeds(corpus, root, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    for name, text in SEEDS.get(target, models)(root):
+    for name, text in SEEDS[corpus](root):
         (folder / name).write_text(text, encoding="utf8", errors="surrogateescape")
 
 
-def run(target, seconds, arguments, options):
+def run(target, seconds, options):
+    _, corpus, arguments = TARGETS[target]
     work = options.work / target
     if options.smoke:
         shutil.rmtree(work, ignore_errors=True)
         arguments = [*arguments, "-seed=1"]
     work.mkdir(parents=True, exist_ok=True)
     seeds = options.build / "seeds" / target
-    write_seeds(target, options.root, seeds)
+    write_seeds(corpus, options.root, seeds)
     findings = options.build / "findings"
     findings.mkdir(exist_ok=True)
-    committed = options.root / "tests/fuzz/corpus" / target
+    committed = options.root / "tests/fuzz/corpus" / corpus
     folders = [work, seeds] + ([committed] if committed.is_dir() else [])
     program = options.build / "bin" / target
     command = [program, *folders, *LIMITS, *arguments, f"-max_total_time={max(1, round(seconds))}", f"-artifact_prefix={findings}/{target}-"]
@@ -126,7 +127,7 @@ def main():
     options = parser.parse_args()
     options.build = options.build.resolve()
     options.work = options.work or options.build / "corpus"
-    targets = options.targets or list(TARGETS)
+    targets = [target if target in TARGETS else f"fuzz_{target}" for target in options.targets] or list(TARGETS)
     unknown = [target for target in targets if target not in TARGETS]
     if unknown:
         parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
@@ -134,7 +135,7 @@ def main():
         print(f"{options.build} has no fuzz targets; `./dev fuzz` builds them")
         return 77
     total = sum(TARGETS[target][0] for target in targets)
-    good = [run(target, options.seconds * TARGETS[target][0] / total, TARGETS[target][1], options) for target in targets]
+    good = [run(target, options.seconds * TARGETS[target][0] / total, options) for target in targets]
     return 0 if all(good) else 1
 
 
