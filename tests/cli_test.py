@@ -241,6 +241,32 @@ class Run(CommandLineTest):
         self.assertEqual(pathlib.Path(model).read_text(), HAND)
         self.assertEqual(len(self.rows("hand.csv")[1]), 2)
         self.tactus("run", model, *device, "--out", "other.csv")
+        self.write("used.tact", "constant g = 1;")
+        self.write("data.csv", "0,1\n1,2\n")
+        model = self.write("uses.tact", 'use "used.tact"; system y = g * table("data.csv")(t);')
+        for name in ["used.tact", "data.csv"]:
+            before = (self.folder / name).read_text()
+            self.usage("run", model, "--out", name, says=["written over", name])
+            self.assertEqual((self.folder / name).read_text(), before)
+
+    def test_two_used_files_may_not_declare_one_name(self):
+        self.write("a.tact", "constant g = 1;")
+        self.write("b.tact", "constant g = 2;")
+        for first, exit_code in [('use "a.tact";', 1), ('use "a.tact" as a;', 0)]:
+            model = self.write("m.tact", first + ' use "b.tact"; system y = g * t;')
+            self.tactus("check", model, exit_code=exit_code)
+
+    def test_a_narrow_peak_of_a_slow_motion_is_an_event(self):
+        model = self.write("m.tact", "simulation ending_time = 100 event w when x > 0.999; boundary x(0) = 0; v(0) = 1; "
+                           "system x' = v; v' = -x; reactive k = init o = 0 in { w => o + 1 };")
+        # asin(0.999) + 2 pi n <= 100 for n = 0 .. 15.
+        self.assertEqual(self.json("run", model)["values"]["k"], 16)
+
+    def test_an_integral_takes_no_name(self):
+        model = self.write("m.tact", "simulation ending_time = 4 system integration_1 = 5 * t; y = integration(t);")
+        final = self.json("run", model)["values"]
+        self.assertEqual(set(final), {"integration_1", "y"})
+        self.assertEqual(final["integration_1"], 20)
 
     def test_record_periods_and_tolerances_that_make_no_sense(self):
         model = self.write("m.tact", DECAY)

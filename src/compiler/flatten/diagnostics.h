@@ -11,8 +11,8 @@ inline constexpr diag::Kind<std::string_view> input_twice_differentiated{
     "T001", "the second derivative of `{}` is needed, but an input comes with its value and rate only"};
 inline constexpr diag::Kind<> diff_by_expression{"T002", "`diff` differentiates by a name"};
 inline constexpr diag::Kind<std::string_view> start_not_finite{"T003", "the start of `{}` is not a finite number"};
-inline constexpr diag::Kind<std::string_view> constant_not_constant{"T004",
-                                                                    "`{}` is declared constant but changes with time"};
+inline constexpr diag::Kind<std::string_view> constant_not_constant{
+    "T004", "`{}` is declared constant but is not made of constants"};
 
 inline constexpr diag::Kind<std::string_view> constant_cycle{"T005", "the constant `{}` is made of itself"};
 inline constexpr diag::Kind<std::string> handler_cycle{"T006", "these handlers need each other's new values: {}"};

@@ -121,14 +121,16 @@ class Flattener {
     }
     evaluating_[id.value] = true;
     Value value = evaluate(tree_.constants[symbol.declaration].value, nullptr);
-    if (value.items.empty()) value = scalar(flat_.pool.time());  // a parameter, which has no place yet
-    for (ExprId item : value.items) {
-      if (!flat_.pool.is_constant(item)) {
-        diags_.report(symbol.span, constant_not_constant, names_.text(symbol.name))
-            .hint("a constant is made of numbers and other constants; of parameters too is an equation under `system`");
-        value = number(0);
-        break;
-      }
+    // A parameter may have no place yet: then there is nothing.
+    const bool is_constant =
+        !value.items.empty() &&
+        std::all_of(value.items.begin(), value.items.end(), [&](ExprId item) { return flat_.pool.is_constant(item); });
+    if (!is_constant) {
+      diags_.report(symbol.span, constant_not_constant, names_.text(symbol.name))
+          .hint(
+              "it may read numbers and other constants; what reads a parameter or changes is an equation under "
+              "`system`");
+      value = number(0);
     }
     return places_[id.value] = value;
   }
