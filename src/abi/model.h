@@ -73,10 +73,11 @@ typedef struct tactus_layout {
   uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched; /* scratch: what `watch` computed */
-  uint32_t work;    /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages;  /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
-  uint32_t size;    /* doubles in all */
+  uint32_t watched;    /* scratch: what `watch` computed */
+  uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t projection; /* scratch of projection and start: see kernel/project.c */
+  uint32_t size;       /* doubles in all */
 } tactus_layout;
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
@@ -167,6 +168,59 @@ typedef struct tactus_table {
   const double* slopes; /* cubic only */
 } tactus_table;
 
+/* A comparison, or the kink of min, max, abs, sign, floor: held between events, located when its guard changes sign.
+ * truth: held is 1 when watched[guard] > 0, also when it is 0 and is_strict is not set; else 0.
+ * floor: held is floor(watched[source]); watched[guard] is positive inside the interval that it names. */
+typedef enum tactus_relation_kind { TACTUS_TRUTH = 0, TACTUS_FLOOR = 1 } tactus_relation_kind;
+typedef struct tactus_relation {
+  uint32_t kind;
+  uint32_t guard;  /* in watched */
+  uint32_t held;   /* in discrete */
+  uint32_t source; /* floor: in watched */
+  uint32_t is_strict;
+  uint32_t line;
+} tactus_relation;
+
+/* g(t, x) = 0: an equation that was differentiated until the motion kept it, or a derivative of one. Steps drift from it and
+ * are put back. */
+typedef struct tactus_constraint {
+  const char* text;
+  uint32_t line;
+  uint32_t order; /* how often it was differentiated */
+} tactus_constraint;
+
+/* A boundary condition r(t, x) = 0 at `time` that does not simply give a state its start. */
+typedef struct tactus_condition {
+  const char* text;
+  uint32_t line;
+  double time;
+} tactus_condition;
+
+/* How a state gets its start. */
+enum {
+  TACTUS_STATE_FREE = 0,    /* `initialize` gives a guess; constraints and conditions may change it */
+  TACTUS_STATE_GIVEN = 1,   /* the person gave it: it is kept */
+  TACTUS_STATE_ASSUMED = 2, /* nobody gave it, and nothing determines it: it stays as near to 0 as it can */
+};
+
+/* Which entries of a matrix may differ from zero: line k (a row, or a column) has index[start[k] .. start[k + 1]), increasing. */
+typedef struct tactus_pattern {
+  const uint32_t* start;
+  const uint32_t* index;
+} tactus_pattern;
+
+/* What `tangent` differentiates; TACTUS_OF_FIRE + e is the firing of event e. */
+typedef enum tactus_function {
+  TACTUS_OF_PREPARE = 0,     /* result: derived */
+  TACTUS_OF_INITIALIZE = 1,  /* result: states, then discrete */
+  TACTUS_OF_DERIVATIVE = 2,  /* result: state_count */
+  TACTUS_OF_OUTPUTS = 3,     /* result: output_count */
+  TACTUS_OF_WATCH = 4,       /* result: watch_count */
+  TACTUS_OF_CONSTRAINTS = 5, /* result: constraint_count */
+  TACTUS_OF_CONDITIONS = 6,  /* result: condition_count */
+  TACTUS_OF_FIRE = 7,        /* result: discrete_count, the values after it */
+} tactus_function;
+
 struct tactus_model {
   uint32_t abi; /* TACTUS_ABI */
   uint32_t state_count;
@@ -182,6 +236,10 @@ struct tactus_model {
   uint32_t delay_count;
   uint32_t table_count;
   uint32_t history_count; /* doubles */
+  uint32_t relation_count;
+  uint32_t constraint_count;
+  uint32_t condition_count;
+  uint32_t colour_count;
   tactus_layout layout;
 
   const char* name;
@@ -194,7 +252,16 @@ struct tactus_model {
   const double* event_times; /* of all TACTUS_AT events */
   const tactus_delay* delays;
   const tactus_table* tables;
+  const tactus_relation* relations;
+  const tactus_constraint* constraints;
+  const tactus_condition* conditions;
   const char* const* state_names; /* one a scalar state: "p[1]", "p'[2]" */
+  const uint32_t* state_flags;    /* one a state: TACTUS_STATE_..; null: all are given */
+  /* The derivative of `derivative` by x, by columns. Columns of one colour (0 .. colour_count - 1) share no row, so one
+   * tangent gives them all. */
+  tactus_pattern jacobian;
+  const uint32_t* colours;
+  tactus_pattern constraint_jacobian; /* by rows */
   uint32_t channel_count;
   uint32_t input_channel_count;
   uint32_t port_count;
@@ -225,6 +292,17 @@ struct tactus_model {
   /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. Warm starts as with `fire`. May
    * be null when watch_count is 0. */
   int (*watch)(const tactus_model*, tactus_instance*, double t, const double* x);
+  /* What the constraints leave over at (t, x), constraint_count doubles; behind them its derivative by x, the entries of
+   * constraint_jacobian row by row. Warm starts as with `fire`. May be null when constraint_count is 0. */
+  int (*constrain)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* What the conditions leave over at (t, x), whatever their times. May be null when condition_count is 0. Warm starts as with
+   * `fire`. */
+  int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
+   * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
+   * those of the instance. Null unless it was asked for: most runs need none. */
+  int (*tangent)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x,
+                 const double* direction, double* result);
   /* `count` steps of length h with a fixed-step solver; stops at the first failure. The kernel's own loop: either
    * tk_fixed_steps as it is, or the same inlined around this model. */
   int (*fixed_steps)(const tactus_model*, tactus_instance*, int solver, double h, int64_t count);
@@ -232,7 +310,29 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 3u
+#define TACTUS_ABI 4u
+
+/* Where the parts of a direction are, in doubles: first the change of t itself. */
+static inline uint64_t tactus_direction_states(const tactus_model* model) {
+  (void)model;
+  return 1;
+}
+static inline uint64_t tactus_direction_inputs(const tactus_model* model) { return 1 + (uint64_t)model->state_count; }
+static inline uint64_t tactus_direction_input_rates(const tactus_model* model) {
+  return tactus_direction_inputs(model) + model->input_count;
+}
+static inline uint64_t tactus_direction_parameters(const tactus_model* model) {
+  return tactus_direction_input_rates(model) + model->input_count;
+}
+static inline uint64_t tactus_direction_derived(const tactus_model* model) {
+  return tactus_direction_parameters(model) + model->parameter_count;
+}
+static inline uint64_t tactus_direction_discrete(const tactus_model* model) {
+  return tactus_direction_derived(model) + model->derived_count;
+}
+static inline uint64_t tactus_direction_size(const tactus_model* model) {
+  return tactus_direction_discrete(model) + model->discrete_count;
+}
 
 static inline double* tactus_data(tactus_instance* instance) { return (double*)(void*)(instance + 1); }
 static inline const double* tactus_data_const(const tactus_instance* instance) {

@@ -32,6 +32,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->work_count;
   layout->stages = at;
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
+  layout->projection = at;
+  at += tk_projection_size(model);
   layout->size = at;
 }
 

@@ -16,6 +16,9 @@ extern "C" {
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
+/* Doubles of scratch that projection and start need; project.c. */
+uint32_t tk_projection_size(const tactus_model* model);
+
 /* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set by
  * tk_start, after the caller changed parameters and inputs. */
 int tk_reset(const tactus_model* model, tactus_instance* instance);

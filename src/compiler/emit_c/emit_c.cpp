@@ -261,6 +261,10 @@ class ModelPrinter {
     function("derivative", program_.derivative, Arguments::x_dx);
     function("outputs", program_.outputs, Arguments::x);
     if (program_.watch_count > 0) function("watch", program_.watch, Arguments::x, ir::warm_starts(program_.watch));
+    if (!program_.constraints.empty())
+      function("constrain", program_.constrain, Arguments::x_dx, ir::warm_starts(program_.constrain));
+    if (!program_.conditions.empty())
+      function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
     if (!program_.events.empty()) fire();
     metadata();
     return std::move(text_);
@@ -482,6 +486,26 @@ class ModelPrinter {
     const std::string delays = array<tactus_delay>("tactus_delay", "delays", delay_table, [](const tactus_delay& d) {
       return fmt::format("{{{}, {}, {}, {}, {}}}", d.source, d.duration, d.history, d.capacity, d.is_rate);
     });
+    const std::string relations =
+        array<tactus_relation>("tactus_relation", "relations", program_.relations, [](const tactus_relation& r) {
+          return fmt::format("{{{}, {}, {}, {}, {}, {}}}", r.kind == TACTUS_FLOOR ? "TACTUS_FLOOR" : "TACTUS_TRUTH",
+                             r.guard, r.held, r.source, r.is_strict, r.line);
+        });
+    const std::string constraints =
+        array<ir::Constraint>("tactus_constraint", "constraints", program_.constraints, [&](const ir::Constraint& c) {
+          return fmt::format("{{{}, {}, {}}}", text_expression(c.text), c.line, c.order);
+        });
+    const std::string conditions =
+        array<ir::Condition>("tactus_condition", "conditions", program_.conditions, [&](const ir::Condition& c) {
+          return fmt::format("{{{}, {}, {}}}", text_expression(c.text), c.line, number(c.time));
+        });
+    const auto words = [&](const char* name, const std::vector<std::uint32_t>& values) {
+      return array<std::uint32_t>("uint32_t", name, values,
+                                  [](std::uint32_t value) { return fmt::format("{}", value); });
+    };
+    const std::string state_flags = words("state_flags", program_.state_flags);
+    const std::string constraint_start = words("constraint_start", program_.constraint_jacobian.start);
+    const std::string constraint_index = words("constraint_index", program_.constraint_jacobian.index);
     const std::string name = text_expression(program_.name);
 
     line("extern const tactus_model {}_model;", prefix_);
@@ -500,13 +524,17 @@ class ModelPrinter {
     line("    .delay_count = {},", program_.delays.size());
     line("    .table_count = {},", program_.tables.size());
     line("    .history_count = {},", ir::history_count(program_));
+    line("    .relation_count = {},", program_.relations.size());
+    line("    .constraint_count = {},", program_.constraints.size());
+    line("    .condition_count = {},", program_.conditions.size());
     line(
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
     line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
          layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .size = {}}},", layout_.work, layout_.stages, layout_.size);
+    line("               .work = {}, .stages = {}, .projection = {}, .size = {}}},", layout_.work, layout_.stages,
+         layout_.projection, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
@@ -517,7 +545,12 @@ class ModelPrinter {
     line("    .event_times = {},", event_times);
     line("    .delays = {},", delays);
     line("    .tables = {},", program_.tables.empty() ? "0" : fmt::format("{}_tables", prefix_));
+    line("    .relations = {},", relations);
+    line("    .constraints = {},", constraints);
+    line("    .conditions = {},", conditions);
     line("    .state_names = {},", state_names);
+    line("    .state_flags = {},", state_flags);
+    line("    .constraint_jacobian = {{{}, {}}},", constraint_start, constraint_index);
     line("    .channel_count = {},", program_.channels.size());
     line("    .input_channel_count = {},", program_.input_channels.size());
     line("    .port_count = {},", program_.ports.size());
@@ -534,6 +567,8 @@ class ModelPrinter {
       line("    .{} = {}_{},", entry, prefix_, entry);
     line("    .fire = {},", program_.events.empty() ? "0" : fmt::format("{}_fire", prefix_));
     line("    .watch = {},", program_.watch_count == 0 ? "0" : fmt::format("{}_watch", prefix_));
+    line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
+    line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);
     line("}};");

@@ -157,6 +157,8 @@ class ProcessMetadata {
                          t.x.data(), t.y.data(), t.values.data(), t.slopes.data()});
     }
     for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
+    for (const ir::Constraint& c : program.constraints) constraints_.push_back({c.text.c_str(), c.line, c.order});
+    for (const ir::Condition& c : program.conditions) conditions_.push_back({c.text.c_str(), c.line, c.time});
     model_.name = program.name.c_str();
     model_.channels = channels_.data();
     model_.input_channels = input_channels_.data();
@@ -167,7 +169,12 @@ class ProcessMetadata {
     model_.event_times = event_times_.data();
     model_.delays = delays_.data();
     model_.tables = tables_.data();
+    model_.relations = program.relations.data();
+    model_.constraints = constraints_.data();
+    model_.conditions = conditions_.data();
     model_.state_names = state_names_.data();
+    model_.state_flags = program.state_flags.empty() ? nullptr : program.state_flags.data();
+    model_.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   }
   ProcessMetadata(const ProcessMetadata&) = delete;
   ProcessMetadata& operator=(const ProcessMetadata&) = delete;
@@ -186,6 +193,8 @@ class ProcessMetadata {
   std::vector<tactus_delay> delays_;
   std::vector<tactus_table> tables_;
   std::vector<const char*> state_names_;
+  std::vector<tactus_constraint> constraints_;
+  std::vector<tactus_condition> conditions_;
 };
 
 // Object files -> callable memory.

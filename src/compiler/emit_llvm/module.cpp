@@ -69,7 +69,13 @@ class ModuleBuilder {
     llvm::Constant* watch = null();
     if (program_.watch_count > 0)
       watch = function("watch", program_.watch, Arguments::x, ir::warm_starts(program_.watch));
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch,
+    llvm::Constant* constrain = null();
+    if (!program_.constraints.empty())
+      constrain = function("constrain", program_.constrain, Arguments::x_dx, ir::warm_starts(program_.constrain));
+    llvm::Constant* condition = null();
+    if (!program_.conditions.empty())
+      condition = function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
+    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, null(),
                      kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
                      kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -572,6 +578,12 @@ class ModuleBuilder {
     return new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
   }
 
+  llvm::Constant* words(const std::vector<std::uint32_t>& values) {
+    if (values.empty()) return null();
+    llvm::Constant* data = llvm::ConstantDataArray::get(context_, llvm::ArrayRef<std::uint32_t>(values));
+    return new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
+  }
+
   // tactus_table
   llvm::StructType* table_type() {
     return llvm::StructType::get(context_, {i32_, i32_, i32_, pointer_, pointer_, pointer_, pointer_});
@@ -588,7 +600,13 @@ class ModuleBuilder {
     llvm::Constant* event_times;
     llvm::Constant* delays;
     llvm::Constant* tables;
+    llvm::Constant* relations;
+    llvm::Constant* constraints;
+    llvm::Constant* conditions;
     llvm::Constant* state_names;
+    llvm::Constant* state_flags;
+    llvm::Constant* constraint_start;
+    llvm::Constant* constraint_index;
   };
 
   llvm::Constant* address(const void* pointer) {
@@ -607,7 +625,13 @@ class ModuleBuilder {
             address(m.event_times),
             address(m.delays),
             address(m.tables),
-            address(static_cast<const void*>(m.state_names))};
+            address(m.relations),
+            address(m.constraints),
+            address(m.conditions),
+            address(static_cast<const void*>(m.state_names)),
+            address(m.state_flags),
+            address(m.constraint_jacobian.start),
+            address(m.constraint_jacobian.index)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -630,6 +654,8 @@ class ModuleBuilder {
       count(b.unknowns);
     }
     for (const ir::Event& e : program_.events) count(e.name);
+    for (const ir::Constraint& c : program_.constraints) count(c.text);
+    for (const ir::Condition& c : program_.conditions) count(c.text);
     for (const std::string& s : program_.state_names) count(s);
     return bytes;
   }
@@ -667,6 +693,17 @@ class ModuleBuilder {
       return structure({u32(t.method), u32(t.x.size()), u32(t.y.size()), doubles(t.x), doubles(t.y), doubles(t.values),
                         doubles(t.slopes)});
     });
+    m.relations = array(program_.relations, [&](const tactus_relation& r) {
+      return structure({u32(r.kind), u32(r.guard), u32(r.held), u32(r.source), u32(r.is_strict), u32(r.line)});
+    });
+    m.constraints = array(program_.constraints, [&](const ir::Constraint& c) {
+      return structure({text(c.text), u32(c.line), u32(c.order)});
+    });
+    m.conditions = array(program_.conditions,
+                         [&](const ir::Condition& c) { return structure({text(c.text), u32(c.line), real(c.time)}); });
+    m.state_flags = words(program_.state_flags);
+    m.constraint_start = words(program_.constraint_jacobian.start);
+    m.constraint_index = words(program_.constraint_jacobian.index);
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
@@ -674,7 +711,7 @@ class ModuleBuilder {
     return m;
   }
 
-  void table(const Metadata& m, const std::array<llvm::Constant*, 8>& entries) {
+  void table(const Metadata& m, const std::vector<llvm::Constant*>& entries) {
     const tactus_layout& l = layout_;
     llvm::Constant* value = structure({
         u32(TACTUS_ABI),
@@ -691,9 +728,13 @@ class ModuleBuilder {
         u32(program_.delays.size()),
         u32(program_.tables.size()),
         u32(ir::history_count(program_)),
+        u32(program_.relations.size()),
+        u32(program_.constraints.size()),
+        u32(program_.conditions.size()),
+        u32(0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
                    u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.size)}),
+                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
@@ -704,7 +745,14 @@ class ModuleBuilder {
         m.event_times,
         m.delays,
         m.tables,
+        m.relations,
+        m.constraints,
+        m.conditions,
         m.state_names,
+        m.state_flags,
+        structure({null(), null()}),
+        null(),
+        structure({m.constraint_start, m.constraint_index}),
         u32(program_.channels.size()),
         u32(program_.input_channels.size()),
         u32(program_.ports.size()),
@@ -725,6 +773,9 @@ class ModuleBuilder {
         entries[5],
         entries[6],
         entries[7],
+        entries[8],
+        entries[9],
+        entries[10],
     });
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);

@@ -238,6 +238,21 @@ void dump_hybrid(const Program& program, std::string& text) {
         break;
     }
   }
+  for (std::size_t k = 0; k < program.relations.size(); ++k) {
+    const tactus_relation& relation = program.relations[k];
+    fmt::format_to(out, "relation {}: discrete {} holds watched {}", k, relation.held, relation.guard);
+    if (relation.kind == TACTUS_FLOOR) fmt::format_to(out, ", floor of watched {}", relation.source);
+    text += relation.is_strict ? ", strict\n" : "\n";
+  }
+  for (std::size_t k = 0; k < program.constraints.size(); ++k) {
+    const Constraint& constraint = program.constraints[k];
+    fmt::format_to(out, "constraint {}: line {}, differentiated {} times: {}\n", k, constraint.line, constraint.order,
+                   constraint.text);
+  }
+  for (std::size_t k = 0; k < program.conditions.size(); ++k) {
+    const Condition& condition = program.conditions[k];
+    fmt::format_to(out, "condition {}: line {}, at {}: {}\n", k, condition.line, condition.time, condition.text);
+  }
   for (std::size_t k = 0; k < program.delays.size(); ++k) {
     const Delay& delay = program.delays[k];
     fmt::format_to(out, "delay {}: watched {}, duration derived {}, {} samples{}\n", k, delay.source, delay.duration,
@@ -265,6 +280,8 @@ std::string dump(const Program& program) {
   dump_function("derivative", program.derivative, text);
   dump_function("outputs", program.outputs, text);
   dump_function("watch", program.watch, text);
+  dump_function("constrain", program.constrain, text);
+  dump_function("condition", program.condition, text);
   for (std::size_t k = 0; k < program.handlers.size(); ++k) {
     dump_function(fmt::format("handler {}", k), program.handlers[k], text);
   }

@@ -70,7 +70,7 @@ enum class Op : std::uint8_t {
                  // z starts from and stays in warm[warm ..); work[index ..) has count + size*size + 3*size doubles
   solution,      // a: a linear_solve or newton_solve, index: which unknown
   // Effects: a is the double stored.
-  store_derivative,  // dx[index]
+  store_derivative,  // dx[index]; in functions with another result: result[index]
   store_discrete,    // discrete[index] (in initialize and in handlers)
   store_watched,     // watched[index]
   store_state,       // states[index] of the instance (in initialize)
@@ -163,6 +163,24 @@ struct Table {
   std::vector<double> slopes = {};
 };
 
+struct Constraint {
+  std::string text;
+  std::uint32_t line = 0;
+  std::uint32_t order = 0;
+};
+
+struct Condition {
+  std::string text;
+  std::uint32_t line = 0;
+  double time = 0;
+};
+
+// As tactus_pattern.
+struct Pattern {
+  std::vector<std::uint32_t> start = {};
+  std::vector<std::uint32_t> index = {};
+};
+
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
 struct Program {
   std::string name;
@@ -174,6 +192,8 @@ struct Program {
   // changes a bit of the motion. In handlers x is the instance's states and t its time.
   Function watch;
   std::vector<Function> handlers;  // one an event: what `fire` does
+  Function constrain;              // result: the constraints, then the entries of their Jacobian
+  Function condition;              // result: the conditions
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -185,6 +205,11 @@ struct Program {
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;
+  std::vector<tactus_relation> relations;
+  std::vector<Constraint> constraints;
+  std::vector<Condition> conditions;
+  std::vector<std::uint32_t> state_flags;  // empty: all are given
+  Pattern constraint_jacobian;             // by rows
   std::uint32_t discrete_count = 0;
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;

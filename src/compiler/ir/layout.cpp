@@ -28,6 +28,10 @@ tactus_layout layout_of(const Program& program) {
   model.delay_count = static_cast<std::uint32_t>(program.delays.size());
   model.table_count = static_cast<std::uint32_t>(program.tables.size());
   model.history_count = history_count(program);
+  model.relation_count = static_cast<std::uint32_t>(program.relations.size());
+  model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
+  model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
+  model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   tactus_layout layout = {};
   tk_layout(&model, &layout);
   return layout;

@@ -55,8 +55,8 @@ std::size_t instruction_count(const Program& program) {
   const auto add = [&](const Function& function) {
     for (const Chunk& chunk : function.chunks) count += chunk.instructions.size();
   };
-  for (const Function* function :
-       {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch}) {
+  for (const Function* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs,
+                                   &program.watch, &program.constrain, &program.condition}) {
     add(*function);
   }
   for (const Function& handler : program.handlers) add(handler);
