@@ -26,6 +26,11 @@ typedef enum tactus_status {
   TACTUS_STEP_TOO_SMALL = 4, /* the adaptive step shrank to rounding; see failed_index for the worst state */
   TACTUS_ENDLESS_EVENTS =
       5, /* events of one instant without end, or time stands still; see failed_index for one of them */
+  TACTUS_OFF_CONSTRAINTS =
+      6, /* a step went so far off the constraints that it cannot be put back; failed_index: of one */
+  TACTUS_NO_START =
+      7, /* starts, constraints and conditions contradict each other; failed_index: the constraint, or behind them
+                          the condition, that is off most */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -39,15 +44,16 @@ typedef enum tactus_solver {
 
 struct tactus_instance {
   double time;
-  double start_time;   /* fixed steps: time = start_time + steps * h, without drift */
-  int64_t steps;       /* accepted steps since start_time */
-  int64_t rejected;    /* adaptive: rejected steps */
-  double input_time;   /* an input reads input + input_rate * (t - input_time) */
-  double next_step;    /* adaptive: the step to try next; 0 asks for a first guess */
-  double last_error;   /* adaptive: the scaled error of the last accepted step (PI control) */
-  double dense_from;   /* adaptive, or parts: the last step went from here ... */
-  double dense_step;   /* ... over this length; 0 before the first */
-  int64_t short_parts; /* parts in a row that a condition ended as soon as they began */
+  double start_time;          /* fixed steps: time = start_time + steps * h, without drift */
+  int64_t steps;              /* accepted steps since start_time */
+  int64_t rejected;           /* adaptive: rejected steps */
+  double input_time;          /* an input reads input + input_rate * (t - input_time) */
+  double next_step;           /* adaptive: the step to try next; 0 asks for a first guess */
+  double last_error;          /* adaptive: the scaled error of the last accepted step (PI control) */
+  double dense_from;          /* adaptive, or parts: the last step went from here ... */
+  double dense_step;          /* ... over this length; 0 before the first */
+  int64_t short_parts;        /* parts in a row that a condition ended as soon as they began */
+  double constraint_residual; /* the most that a constraint was off at the end of a step, in its own unit */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
   int32_t failed_index; /* index of a state, or -1 */

@@ -18,6 +18,9 @@
 #include "kernel/runge_kutta.h"
 #include "kernel/sections.h"
 
+/* Iterations of the projection onto constraints after an accepted step. */
+#define TK_ADAPTIVE_PROJECTIONS 10
+
 /* sum_j row[j] k_j[i], zeros skipped. */
 TK_ALWAYS_INLINE double tk_weighted(const double* row, int stages, const double* k, uint32_t stride, int specialised) {
   double sum = 0.0;
@@ -139,7 +142,12 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
     error = 0.0;
     if (status == TACTUS_OK) {
       error = tk_error(pair, n, x, after, k, h, tolerance, errors, specialised);
-      if (error <= 1.0 && tk_first_not_finite(n, k + (uint64_t)pair->last * n) < 0) break;
+      if (error <= 1.0 && tk_first_not_finite(n, k + (uint64_t)pair->last * n) < 0) {
+        if (model->constraint_count == 0) break;
+        status = tk_project(model, instance, t_after, after, TK_ADAPTIVE_PROJECTIONS);
+        if (status == TACTUS_OK) break;
+        instance->first_stage_valid = 1; /* still the one at (time, states) */
+      }
     }
     instance->rejected++;
     was_rejected = 1;
@@ -162,7 +170,7 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   instance->dense_step = h;
   instance->time = t_after;
   instance->steps++;
-  instance->first_stage_valid = 1;
+  if (model->constraint_count == 0) instance->first_stage_valid = 1;
   tk_clear_failure(instance);
   return TACTUS_OK;
 }

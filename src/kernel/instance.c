@@ -47,6 +47,7 @@ static void tk_restart(tactus_instance* instance) {
   instance->dense_from = instance->time;
   instance->dense_step = 0.0;
   instance->short_parts = 0;
+  instance->constraint_residual = 0.0;
   instance->first_stage_valid = 0;
   tk_clear_failure(instance);
 }
@@ -74,6 +75,10 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
   if (status != TACTUS_OK) return status;
   status = model->initialize ? model->initialize(model, instance) : TACTUS_OK;
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  if (model->constraint_count + model->condition_count > 0) {
+    status = tk_solve_start(model, instance);
+    if (status != TACTUS_OK) return status;
+  }
   const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
   return index < 0 ? TACTUS_OK : tk_fail(instance, TACTUS_NOT_FINITE, index);
 }

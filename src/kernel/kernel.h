@@ -16,8 +16,16 @@ extern "C" {
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
-/* Doubles of scratch that projection and start need; project.c. */
+/* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
+ * what they were off before the last. Only for a model that has some. */
+int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations);
+/* The free states of the start, from constraints and conditions. Only for a model that has some. */
+int tk_solve_start(const tactus_model* model, tactus_instance* instance);
+/* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
+ * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
+uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
 
 /* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set by
  * tk_start, after the caller changed parameters and inputs. */

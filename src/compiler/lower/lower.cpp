@@ -62,6 +62,8 @@ class Lowering {
     build_initialize();
     build_watch();
     build_handlers();
+    build_constraints();
+    build_conditions();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
@@ -599,6 +601,84 @@ class Lowering {
     }
   }
 
+  // An expression in states and time: what blocks work out directly is written out.
+  ExprId in_states(ExprId e) {
+    if (!in_states_) {
+      in_states_ = std::make_unique<symbolic::Substitution>(pool_, [this](ExprId leaf) {
+        auto found = motion_.block_of.find(leaf);
+        if (pool_[leaf].op != Op::variable || found == motion_.block_of.end()) return ExprId();
+        const Solution& solution = motion_.solutions[found->second];
+        if (solution.kind != Solution::direct || static_block_[found->second]) return ExprId();
+        const auto at = std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) - solution.unknowns.begin();
+        return in_states(solution.values[static_cast<std::size_t>(at)]);
+      });
+    }
+    return (*in_states_)(e);
+  }
+
+  void build_constraints() {
+    if (sorted_.constraints.empty()) return;
+    FunctionBuilder builder = motion_builder();
+    std::vector<ExprId> residuals, entries, wanted;
+    ir::Pattern& pattern = program_.constraint_jacobian;
+    pattern.start.push_back(0);
+    for (const flat::Equation& equation : sorted_.constraints) {
+      const ExprId residual = in_states(pool_.subtract(equation.left, equation.right));
+      residuals.push_back(residual);
+      std::vector<std::pair<std::uint32_t, ExprId>> row;
+      for (ExprId leaf : symbolic::leaves(pool_, residual, Op::variable)) {
+        auto state = state_index_.find(leaf);
+        if (state == state_index_.end()) {
+          wanted.push_back(leaf);
+          continue;
+        }
+        const auto slope = symbolic::differentiate(pool_, residual, leaf);
+        TACTUS_CHECK(slope.has_value());
+        row.emplace_back(state->second, *slope);
+      }
+      std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [column, slope] : row) {
+        pattern.index.push_back(column);
+        entries.push_back(slope);
+      }
+      pattern.start.push_back(static_cast<std::uint32_t>(pattern.index.size()));
+      program_.constraints.push_back({equation_text(equation), line_of(equation.span), equation.times});
+    }
+    solve_needed(builder, wanted);
+    std::uint32_t at = 0;
+    for (const auto* list : {&residuals, &entries}) {
+      for (ExprId e : *list) {
+        builder.may_split();
+        builder.store(ir::Op::store_derivative, at++, builder.value(e));
+      }
+    }
+    program_.constrain = builder.take();
+  }
+
+  void build_conditions() {
+    if (!sorted_.constraints.empty() || !sorted_.conditions.empty()) {
+      for (structure::StartKind kind : sorted_.start_kinds)
+        program_.state_flags.push_back(static_cast<std::uint32_t>(kind));
+    }
+    if (sorted_.conditions.empty()) return;
+    FunctionBuilder builder = motion_builder();
+    std::vector<ExprId> wanted;
+    for (const structure::Condition& condition : sorted_.conditions) {
+      for (ExprId e : {condition.leaf, condition.value}) {
+        for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) wanted.push_back(leaf);
+      }
+      program_.conditions.push_back({leaf_name(condition.leaf) + " = " + flat::print(model_, condition.value),
+                                     line_of(condition.span), condition.time});
+    }
+    solve_needed(builder, wanted);
+    for (std::uint32_t i = 0; i < sorted_.conditions.size(); ++i) {
+      const structure::Condition& condition = sorted_.conditions[i];
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(pool_.subtract(condition.leaf, condition.value)));
+    }
+    program_.condition = builder.take();
+  }
+
   std::uint32_t line_of(base::Span span) const {
     return sources_.size() > 0 ? sources_.position(span.file, span.begin).line : 0;
   }
@@ -655,6 +735,7 @@ class Lowering {
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;
   std::unique_ptr<FunctionBuilder> prepare_;
+  std::unique_ptr<symbolic::Substitution> in_states_;
 };
 
 }  // namespace
