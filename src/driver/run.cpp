@@ -181,6 +181,7 @@ struct Report {
     object["notes"] = notes;
     object["steps"] = outcome.steps;
     object["rejected"] = outcome.rejected;
+    if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
     object["solver"] = sim::solver_name(plan.solver);
     object["compile_seconds"] = compile_seconds;
     object["run_seconds"] = run_seconds;
@@ -323,6 +324,7 @@ int run(const RunOptions& options) {
     outcome = sim::run(request, settings.recording ? &rows : nullptr);
   }
   double run_seconds = seconds_since(before_run);
+  notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
 
   // What it left.
   std::vector<std::string> files_written;

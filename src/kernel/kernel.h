@@ -21,6 +21,10 @@ uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
  * what they were off before the last. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations);
+/* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count doubles, 1 or
+ * 0. Returns how many do; -1 when they cannot be evaluated there. */
+int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                             double* depends);
 /* The free states of the start, from constraints and conditions. Only for a model that has some. */
 int tk_solve_start(const tactus_model* model, tactus_instance* instance);
 /* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
@@ -86,6 +90,11 @@ int32_t tk_worst_state(const tactus_model* model, tactus_instance* instance, int
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */
 int tk_lu_solve(int n, double* a, double* b);
+
+/* The same for equations of which some may follow from others, as those of constraints do: TACTUS_OK also when A is singular but
+ * the equations agree and the first `essential` unknowns are determined; the others are then the shortest that do. work: 2 * n * n + 5 * n
+ * doubles. least_norm.c. */
+int tk_solve_constrained(int n, int essential, double* a, double* b, double* work);
 
 /* Residual r[n] and Jacobian j[n * n] (row-major, dr_i/dz_k) at z, given the captured values. */
 typedef void tk_residual(const double* captured, const double* z, double* r, double* j);

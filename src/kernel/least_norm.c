@@ -76,3 +76,43 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
   }
   return rank;
 }
+
+int tk_solve_constrained(int n, int essential, double* a, double* b, double* work) {
+  const uint32_t size = (uint32_t)n;
+  double* const matrix = work;
+  double* const right = matrix + (uint64_t)size * size;
+  double* const u = right + size;
+  double* const scratch = u + size; /* size * size + 3 * size */
+  tk_copy(size * size, a, matrix);
+  tk_copy(size, b, right);
+  const int status = tk_lu_solve(n, a, b);
+  if (status != TACTUS_SINGULAR) return status;
+
+  /* Rows of one size, so that what cannot be met has a measure. */
+  double whole = 0.0;
+  for (uint32_t i = 0; i < size; i++) {
+    double* const row = matrix + (uint64_t)i * size;
+    const double length = tk_sqrt(tk_dot(size, row, row));
+    if (length > 0.0) {
+      for (uint32_t j = 0; j < size; j++) row[j] /= length;
+      right[i] /= length;
+    }
+    whole = tk_max(whole, tk_abs(right[i]));
+  }
+  const uint32_t rank = tk_least_norm(size, size, matrix, right, u, scratch);
+  const double* const is_used = scratch + (uint64_t)size * size + 2 * size;
+  for (uint32_t i = 0; i < size; i++) {
+    if (tk_abs(right[i]) > 1e-8 * whole) return TACTUS_SINGULAR;
+  }
+  /* An unknown is determined when its unit vector lies in the span of the rows, of which those used are an orthonormal basis. */
+  for (int k = 0; k < essential && rank < size; k++) {
+    double inside = 0.0;
+    for (uint32_t i = 0; i < size; i++) {
+      const double part = matrix[(uint64_t)i * size + (uint32_t)k];
+      if (is_used[i] != 0.0) inside += part * part;
+    }
+    if (inside < 1.0 - 1e-8) return TACTUS_SINGULAR;
+  }
+  tk_copy(size, u, b);
+  return TACTUS_OK;
+}

@@ -134,6 +134,23 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   return TACTUS_OK;
 }
 
+int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                             double* depends) {
+  const uint32_t n = model->state_count;
+  const uint32_t m = model->constraint_count;
+  const tk_rows r = tk_rows_of(model, instance, m);
+  for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+  if (tk_constraint_rows(model, instance, &r, t, x) != TACTUS_OK) return -1;
+  tk_least_norm(m, n, r.a, r.left, r.step, r.work);
+  const double* const is_used = r.work + (uint64_t)m * m + 2 * m;
+  int count = 0;
+  for (uint32_t i = 0; i < m; i++) {
+    depends[i] = is_used[i] == 0.0 ? 1.0 : 0.0;
+    count += is_used[i] == 0.0;
+  }
+  return count;
+}
+
 /* --- The start ---------------------------------------------------------------------------------------------------- */
 
 static int tk_is_at_start(const tactus_model* model, const tactus_condition* condition) {

@@ -86,6 +86,7 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   for (const auto& function : binary_functions) add_both(function.name, function.address);
   add_both(sincos_name, &tk_sincos);
   add("tk_lu_solve", &tk_lu_solve);
+  add("tk_solve_constrained", &tk_solve_constrained);
   add("tk_newton", &tk_newton);
   add("tk_fixed_steps", &tk_fixed_steps);
   add("tk_adaptive_step", &tk_adaptive_step);

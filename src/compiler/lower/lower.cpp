@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "abi/model.h"
 #include "base/check.h"
@@ -87,8 +88,10 @@ class Lowering {
   Solved solve_all(const System& system) {
     Solved solved;
     solved.system = &system;
+    const std::set<ExprId> moving = leaves_that_move(system);
     for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
-      solved.solutions.push_back(solve_block(pool_, system, system.blocks[b]));
+      solved.solutions.push_back(
+          solve_block(pool_, system, system.blocks[b], [&](ExprId leaf) { return moving.contains(leaf); }));
       const Solution& solution = solved.solutions.back();
       for (ExprId leaf : solution.unknowns) solved.block_of.emplace(leaf, b);
       std::vector<ExprId> reads;
@@ -108,6 +111,37 @@ class Lowering {
       solved.work.push_back(no_block);
     }
     return solved;
+  }
+
+  // Rates of states, and what blocks outside its own need of an unknown for them. Only where constraints ask for it.
+  std::set<ExprId> leaves_that_move(const System& system) {
+    std::set<ExprId> moving;
+    if (sorted_.constraints.empty()) return moving;
+    std::unordered_map<ExprId, std::uint32_t> block_of;
+    for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
+      for (std::uint32_t u : system.blocks[b].unknowns) block_of.emplace(system.unknowns[u], b);
+    }
+    std::vector<bool> is_seen(system.blocks.size());
+    moving.insert(sorted_.state_rates.begin(), sorted_.state_rates.end());
+    std::vector<ExprId> open = sorted_.state_rates;
+    while (!open.empty()) {
+      auto found = block_of.find(open.back());
+      open.pop_back();
+      if (found == block_of.end() || is_seen[found->second]) continue;
+      const std::uint32_t b = found->second;
+      is_seen[b] = true;
+      for (std::uint32_t e : system.blocks[b].equations) {
+        for (ExprId side : {system.equations[e].left, system.equations[e].right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+            auto other = block_of.find(leaf);
+            if (other == block_of.end() || other->second == b) continue;
+            moving.insert(leaf);
+            open.push_back(leaf);
+          }
+        }
+      }
+    }
+    return moving;
   }
 
   // --- What depends on parameters only ---------------------------------------------------------------------------------
@@ -271,7 +305,8 @@ class Lowering {
     if (solution.kind == Solution::linear) {
       for (ExprId e : solution.matrix) operands.push_back(builder.value(e));
       for (ExprId e : solution.right) operands.push_back(builder.value(e));
-      instruction.index = work_of(solved, b, n * n + n);
+      instruction.warm = solution.essential;
+      instruction.index = work_of(solved, b, solution.essential == 0 ? n * n + n : 3 * n * n + 6 * n);
     } else {
       Residual residual = residual_of(solution);
       for (ExprId e : residual.captured) operands.push_back(builder.value(e));

@@ -13,8 +13,6 @@ using Text = std::string_view;
 inline constexpr diag::Kind<Text> over_determined{"S001", "one equation too many: {}"};
 inline constexpr diag::Kind<Text> undetermined{"S002", "no equation determines `{}`"};
 inline constexpr diag::Kind<Text> nothing_left{"S003", "nothing is left for this equation to determine: {}"};
-inline constexpr diag::Kind<Text> needs_index_reduction{
-    "S004", "this equation ties {} together, and its derivatives determine nothing new, however often"};
 inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives of `{}` need each other without end"};
 inline constexpr diag::Kind<Text> start_of_no_state{"S006",
                                                     "`{}` takes no start: its value follows from the equations"};
@@ -39,5 +37,7 @@ inline constexpr diag::Kind<Text, Text> cancel{
     diag::Severity::warning};
 inline constexpr diag::Kind<Text> cancel_for_good{"S019",
                                                   "these equations do not determine {}: they cancel when added up"};
+inline constexpr diag::Kind<Text> idle{"S020", "`{}` has no part in any equation that is left: it is 0",
+                                       diag::Severity::warning};
 
 }  // namespace structure

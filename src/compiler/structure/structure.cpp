@@ -36,10 +36,8 @@ class Analysis {
     find_definitions();
     differentiate_definitions();
     if (diags_.error_count() > errors_before) return std::nullopt;
-    drop_settled();
-    if (diags_.error_count() > errors_before) return std::nullopt;
+    if (!drop_settled()) return std::nullopt;
     reduce_index();
-    if (diags_.error_count() > errors_before) return std::nullopt;
     name_unknowns();
     sort_motion();
     if (diags_.error_count() > errors_before) return std::nullopt;
@@ -402,9 +400,10 @@ class Analysis {
       }
       differentiate_definitions();
       if (round > static_cast<int>(most_derivatives)) {
-        report_index(equations_[static_cast<std::size_t>(
-            std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched) -
-            matching.unknown_of.begin())]);
+        const auto first = std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched);
+        const Equation& equation = equations_[static_cast<std::size_t>(first - matching.unknown_of.begin())];
+        const auto names = symbolic::leaves(pool_, pool_.subtract(equation.left, equation.right), Op::variable);
+        diags_.report(equation.span, endless_derivatives, names.empty() ? "t" : variable_name(pool_[names[0]].index));
         return;
       }
     }
@@ -494,10 +493,8 @@ class Analysis {
   // Whether every equation that a person wrote can be given a name of its own.
   bool can_be_reduced() {
     System named;
-    std::vector<std::size_t> derived;
-    for (std::size_t i = 0; i < equations_.size(); ++i) {
-      if (equations_[i].component != flat::differentiated || equations_[i].times > 0)
-        named.equations.push_back(equations_[i]);
+    for (const Equation& equation : equations_) {
+      if (equation.component != flat::differentiated) named.equations.push_back(equation);
     }
     for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
       if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
@@ -568,9 +565,10 @@ class Analysis {
     }
   }
 
-  // Equations in which nothing is left are reported; the others go on.
-  void drop_settled() {
+  // Equations in which nothing is left are reported; the others go on. False when they would only confuse.
+  bool drop_settled() {
     std::size_t kept = 0;
+    bool is_sound = true;
     std::vector<std::size_t> place(equations_.size());
     for (std::size_t i = 0; i < equations_.size(); ++i) {
       place[i] = kept;
@@ -581,7 +579,10 @@ class Analysis {
         report_settled(equation, written_[i].first, written_[i].second);
         continue;
       }
-      if (report_fallen_out(equation)) continue;
+      if (report_fallen_out(equation)) {
+        is_sound = false;
+        continue;
+      }
       equations_[kept] = equations_[i];
       written_[kept] = written_[i];
       chain_[kept] = chain_[i];
@@ -592,6 +593,26 @@ class Analysis {
     chain_.resize(kept);
     for (std::size_t& i : definition_equation_) i = i < place.size() ? place[i] : 0;
     readers_.clear();
+    settle_idle();
+    return is_sound;
+  }
+
+  // An equation that says nothing leaves a name that stands nowhere: the force of a constraint that holds by itself, such as the
+  // third component of one between planar things. It is 0.
+  void settle_idle() {
+    if (redundant_ == 0) return;
+    std::vector<bool> is_read(model_.variables.size());
+    for (const Equation& equation : equations_) {
+      for (ExprId side : {equation.left, equation.right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) is_read[pool_[leaf].index] = true;
+      }
+    }
+    for (std::uint32_t v = 0; v < is_read.size() && redundant_ > 0; ++v) {
+      if (is_read[v] || has_start_[v] || sorted_.constants.contains(v)) continue;
+      sorted_.constants[v] = 0;
+      --redundant_;
+      diags_.report(model_.variables[flat::VariableId(v)].span, idle, variable_name(v));
+    }
   }
 
   void sort_motion() {
@@ -600,6 +621,7 @@ class Analysis {
     auto rows = incidence(motion);
     Matching matching = match(rows, static_cast<std::uint32_t>(motion.unknowns.size()));
     report_unmatched(motion, rows, matching);
+    join_constraints_with_forces(motion, rows, matching);
     sort_blocks(motion, rows, matching);
     for (const Block& block : motion.blocks) {
       if (block.equations.size() <= largest_block) continue;
@@ -607,6 +629,57 @@ class Analysis {
       diags_.report(first.span, block_too_large, block.equations.size(), largest_block)
           .hint("a quantity with a state of its own, such as a small mass or capacity, breaks the loop");
     }
+  }
+
+  // As many constraints as accelerations: then these seem to follow from the constraints alone, and the forces from them. But where
+  // constraints follow from each other, only together do they determine the motion: so equations of motion that are linear in
+  // the forces join the constraints' block, by way of an unknown that is only said to stand there.
+  void join_constraints_with_forces(const System& motion, std::vector<std::vector<std::uint32_t>>& rows,
+                                    const Matching& matching) {
+    if (sorted_.constraints.size() < 2 || diags_.has_errors()) return;
+    const std::set<ExprId> rates(sorted_.state_rates.begin(), sorted_.state_rates.end());
+    const auto blocks = components(rows, matching);
+    for (const std::vector<std::uint32_t>& block : blocks) {
+      const auto is_constraint = [&](std::uint32_t e) { return motion.equations[e].times > 0; };
+      const auto is_kinematic = [&](std::uint32_t e) { return is_constraint(e) || chain_[e].variable != no_variable; };
+      if (std::count_if(block.begin(), block.end(), is_constraint) < 2 ||
+          !std::all_of(block.begin(), block.end(), is_kinematic))
+        continue;
+      std::vector<ExprId> together;
+      std::set<std::uint32_t> moved;  // the accelerations
+      for (std::uint32_t e : block) {
+        together.push_back(motion.unknowns[matching.unknown_of[e]]);
+        if (rates.contains(together.back())) moved.insert(matching.unknown_of[e]);
+      }
+      for (const std::vector<std::uint32_t>& other : blocks) {
+        std::vector<ExprId> unknowns = together;
+        bool is_of_forces = &other != &block;
+        bool reads = false;
+        for (std::uint32_t e : other) {
+          unknowns.push_back(motion.unknowns[matching.unknown_of[e]]);
+          if (rates.contains(unknowns.back()) || is_kinematic(e)) is_of_forces = false;
+          for (std::uint32_t u : rows[e]) reads = reads || moved.contains(u);
+        }
+        if (!is_of_forces || !reads) continue;
+        if (!std::all_of(other.begin(), other.end(),
+                         [&](std::uint32_t e) { return is_linear(motion.equations[e], unknowns); }))
+          continue;
+        for (std::uint32_t e : other) rows[block.front()].push_back(matching.unknown_of[e]);
+      }
+    }
+  }
+
+  bool is_linear(const Equation& equation, const std::vector<ExprId>& unknowns) {
+    const ExprId residual = pool_.subtract(equation.left, equation.right);
+    for (ExprId unknown : unknowns) {
+      if (!symbolic::contains(pool_, residual, unknown)) continue;
+      const auto slope = symbolic::differentiate(pool_, residual, unknown);
+      if (!slope) return false;
+      for (ExprId leaf : symbolic::leaves(pool_, *slope, Op::variable)) {
+        if (std::find(unknowns.begin(), unknowns.end(), leaf) != unknowns.end()) return false;
+      }
+    }
+    return true;
   }
 
   // n = n + 1: an assignment of another language. True after reporting.
@@ -661,6 +734,7 @@ class Analysis {
   void report_settled(const Equation& equation, ExprId left, ExprId right) {
     if (equation.left == equation.right) {
       diags_.report(equation.span, redundant, "both sides are the same already");
+      ++redundant_;
       return;
     }
     if (report_from_outside(equation, left, right)) return;
@@ -702,7 +776,7 @@ class Analysis {
   void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
                         const Matching& matching) {
     // Counted by names, without regard to derivatives: equations beyond that are too many; all others only stand in the
-    // way of each other until some are differentiated, and then what they leave undetermined is not a person's mistake.
+    // way of each other until some are differentiated, which was not done because of those that are too many.
     System named;
     std::set<std::pair<std::uint32_t, std::string>> said;  // one message for all components of a vector equation
     bool reduction_needed = false;
@@ -719,7 +793,9 @@ class Analysis {
       }
       if (report_from_outside(equation, equation.left, equation.right)) continue;
       if (too_many.empty()) {
-        named.equations = system.equations;
+        for (const Equation& written : system.equations) {
+          if (written.component != flat::differentiated) named.equations.push_back(written);
+        }
         for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
           if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
         }
@@ -727,10 +803,12 @@ class Analysis {
         names_matched = match(by_name, static_cast<std::uint32_t>(named.unknowns.size()));
         too_many = among_too_many(by_name, names_matched);
       }
-      if (too_many[e]) {
-        report_too_many(named, by_name, names_matched, e);
+      const auto place = static_cast<std::uint32_t>(
+          std::count_if(system.equations.begin(), system.equations.begin() + e,
+                        [](const Equation& other) { return other.component != flat::differentiated; }));
+      if (equation.component != flat::differentiated && too_many[place]) {
+        report_too_many(named, by_name, names_matched, place);
       } else {
-        report_index(equation);
         reduction_needed = true;
       }
     }
@@ -774,18 +852,6 @@ class Analysis {
       }
     }
     return reached;
-  }
-
-  void report_index(const Equation& equation) {
-    std::set<std::string> names;
-    for (ExprId side : {equation.left, equation.right}) {
-      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable))
-        names.insert(whole(variable_name(pool_[leaf].index)));
-    }
-    std::vector<std::string> quoted;
-    for (const std::string& name : names) quoted.push_back("`" + name + "`");
-    diags_.report(equation.span, needs_index_reduction, fmt::format("{}", fmt::join(quoted, " and ")))
-        .hint("write the motion in coordinates that satisfy it by themselves, such as an angle instead of x and y");
   }
 
   // The equations that share the too few unknowns of equation `e`.
@@ -1005,7 +1071,7 @@ class Analysis {
           sorted_.guesses[leaf] = past(condition.value);
         } else if (unknowns.contains(leaf)) {
           of_no_state.push_back(condition);
-        } else if (said.insert(condition.span.begin).second) {
+        } else if (!says_what_is_known(condition) && said.insert(condition.span.begin).second) {
           report_start_of_no_state(condition);
         }
         continue;
@@ -1026,6 +1092,12 @@ class Analysis {
     free_what_reads_free(starts);
     find_determined(starts, of_no_state, past);
     return starts;
+  }
+
+  // B(0) = (1, 2, 0), where B[3] = 0 at all times.
+  bool says_what_is_known(const flat::Condition& condition) {
+    const ExprId known = constant_of(pool_.variable(condition.variable.value, condition.order));
+    return known.valid() && known == condition.value;
   }
 
   void report_start_of_no_state(const flat::Condition& condition) {
@@ -1174,6 +1246,7 @@ class Analysis {
   std::unordered_map<std::string, const flat::Variable*> by_name_;  // vectors by their first component
   std::unordered_map<ExprId, std::uint32_t> block_of_;  // of each unknown of the motion, once it is asked for
   std::set<std::uint32_t> named_;                       // unknowns of which it was said that nothing determines them
+  int redundant_ = 0;  // equations that say nothing, and have no name that stands nowhere yet
   Sorted sorted_;
 };
 
@@ -1209,6 +1282,14 @@ std::string dump(const Sorted& sorted, const flat::Model& model) {
                          fmt::join(unknowns, ", "));
     }
   };
+  for (const flat::Equation& constraint : sorted.constraints) {
+    out +=
+        fmt::format("constraint {} = {}\n", flat::print(model, constraint.left), flat::print(model, constraint.right));
+  }
+  for (const Condition& condition : sorted.conditions) {
+    out += fmt::format("condition {} = {} at {}\n", leaf_name(condition.leaf), flat::print(model, condition.value),
+                       expr::print_number(condition.time));
+  }
   blocks(sorted.motion, "block");
   blocks(sorted.start, "start");
   return out;

@@ -9,6 +9,7 @@
 #include "base/check.h"
 #include "kernel/kernel.h"
 #include "runtime/sim/evaluate.h"
+#include "runtime/sim/initial.h"
 #include "runtime/sim/instance.h"
 
 namespace sim {
@@ -66,6 +67,7 @@ class Run {
   bool fail(int status, bool starting = false);
   bool evaluate(double t, const double* x);
   bool record(double t, const double* x);
+  bool record_between(double t);
   bool go_on();
   Outcome finish();
 
@@ -91,6 +93,7 @@ class Run {
   Clock::time_point last_progress_ = Clock::now();
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;
+  std::vector<std::string> notes_;
 };
 
 bool Run::fail(int status, bool starting) {
@@ -135,12 +138,23 @@ bool Run::record(double t, const double* x) {
   return false;
 }
 
+// The row at t inside a step, from x_: an interpolant keeps to the constraints no better than to the motion.
+bool Run::record_between(double t) {
+  if (model_->constraint_count > 0) {
+    const tactus_instance before = *instance_.get();
+    tk_project(model_, instance_.get(), t, x_.data(), 2);  // where it fails, the interpolant is the best there is
+    *instance_.get() = before;
+  }
+  return record(t, x_.data());
+}
+
 bool Run::start() {
   if (int status = tk_reset(model_, instance_.get())) return fail(status, true);
   for (const ParameterValue& parameter : request_.parameters)
     instance_.section(model_->layout.parameters)[parameter.index] = parameter.value;
   inputs_.set(*model_, instance_.get(), plan_.start, plan_.adaptive() ? 0 : plan_.step);
   if (int status = tk_start(model_, instance_.get())) return fail(status, true);
+  notes_ = redundant_constraints(*model_, instance_.get());
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
   if (observer_) {
@@ -266,7 +280,7 @@ bool Run::fixed_step_with_rows(double h) {
     if (!go_on()) return false;
     double s = (t - from) / h;
     for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
-    if (!record(t, x_.data())) return false;
+    if (!record_between(t)) return false;
   }
   // The inputs of the next step, for a row that is recorded at this one's end.
   inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
@@ -278,7 +292,7 @@ bool Run::end_part(double close) {
   for (double t = row_time(next_row_); observer_ && t < instance_->time - close; t = row_time(++next_row_)) {
     if (!go_on()) return false;
     tk_between(model_, instance_.get(), plan_.solver, t, x_.data());
-    if (!record(t, x_.data())) return false;
+    if (!record_between(t)) return false;
   }
   int status = tk_fire(model_, instance_.get());
   return status == TACTUS_OK || fail(status);
@@ -342,7 +356,7 @@ void Run::adaptive() {
         continue;
       }
       tk_dense(model_, instance_.get(), plan_.solver, t, x_.data());
-      if (!record(t, x_.data())) return;
+      if (!record_between(t)) return;
     }
   }
 }
@@ -353,6 +367,8 @@ Outcome Run::finish() {
   outcome.time = instance_->time;
   outcome.steps = instance_->steps;
   outcome.rejected = instance_->rejected;
+  outcome.constraint_residual = instance_->constraint_residual;
+  outcome.notes = notes_;
   bool finite = std::all_of(states(), states() + model_->state_count, [](double x) { return std::isfinite(x); });
   bool started = !(failure_ && failure_->time <= plan_.start && outcome.steps == 0);
   if (started && finite) {

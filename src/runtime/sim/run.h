@@ -57,7 +57,9 @@ struct Outcome {
   Ending ending = Ending::done;
   double time = 0;  // of the last good state
   std::int64_t steps = 0;
-  std::int64_t rejected = 0;  // adaptive
+  std::int64_t rejected = 0;       // adaptive
+  double constraint_residual = 0;  // the most that a constraint was off at the end of a step, in its own unit
+  std::vector<std::string> notes;  // what is worth knowing of this run
   std::optional<Failure> failure;
   std::vector<double> outputs;  // at `time`; empty when they could not be computed
 };
