@@ -1,5 +1,7 @@
 // Tangents as compiled: the same bits on both tiers, in C and in wasm, compiled with the model or on their own; and right, held
 // against complex steps of an interpreter of the instructions, central differences and dense patterns.
+#include "compiler/tangent/tangent.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +13,6 @@
 #include "compiler/emit_llvm/testing/compare.h"
 #include "compiler/emit_llvm/testing/random_program.h"
 #include "compiler/emit_llvm/testing/sample_programs.h"
-#include "compiler/tangent/tangent.h"
 #include "compiler/tangent/testing/interpreter.h"
 #include "kernel/kernel.h"
 
@@ -69,6 +70,20 @@ std::vector<std::uint32_t> functions_of(const ir::Program& program) {
   return functions;
 }
 
+// Noise and delayed values count as constant, which differences do not know.
+bool is_smooth(const ir::Program& program) {
+  const auto has_rough = [](const ir::Chunk& chunk) {
+    return std::ranges::any_of(
+        chunk.instructions, [](const ir::Instruction& i) { return i.op == ir::Op::noise || i.op == ir::Op::delayed; });
+  };
+  std::vector<ir::Function> functions = program.handlers;
+  functions.insert(functions.end(),
+                   {program.prepare, program.initialize, program.derivative, program.outputs, program.watch});
+  return std::ranges::none_of(program.residuals, has_rough) &&
+         std::ranges::none_of(functions,
+                              [&](const ir::Function& f) { return std::ranges::any_of(f.chunks, has_rough); });
+}
+
 // Counts how often the compiled tangent and another computation of it agree, entry by entry.
 struct Score {
   int agree = 0;
@@ -103,8 +118,7 @@ TEST(CompiledTangents, AreThoseOfComplexSteps) {
         const Scene<double> scene = tangent_testing::scene_of(program, model, running.get());
         const std::vector<double> before = running.snapshot();
         bool ok = false;
-        const std::vector<double> other =
-            tangent_testing::complex_step(program, function, scene, direction, ok);
+        const std::vector<double> other = tangent_testing::complex_step(program, function, scene, direction, ok);
         std::vector<double> result(other.size());
         const int status = running.tangent(function, direction, result);
         if (!ok || status != TACTUS_OK) continue;
@@ -122,8 +136,9 @@ TEST(CompiledTangents, AreThoseOfComplexSteps) {
 // Where the function is smooth around the point: the two one-sided differences agree. Most entries are of that kind.
 TEST(CompiledTangents, AreThoseOfCentralDifferences) {
   Score score;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     const ir::Program program = random_program(seed);
+    if (!is_smooth(program)) continue;
     emit_llvm::CompiledModel compiled(program, {.optimise = false});
     const tactus_model* model = compiled.with_tangents();
     Running running(model);
@@ -148,9 +163,9 @@ TEST(CompiledTangents, AreThoseOfCentralDifferences) {
       compare(result, central, 1e-3, program.name + " function " + std::to_string(function), score);
     }
   }
-  // Noise and delayed values count as constant, which differences do not know.
-  EXPECT_GT(score.agree, 1500);
-  EXPECT_LT(score.differ, score.agree / 50) << score.first;
+  // A comparison may hold at the point only, where differences see both sides alike.
+  EXPECT_GT(score.agree, 1000);
+  EXPECT_LT(score.differ, score.agree / 200) << score.first;
 }
 
 // Whatever a dense set of tangents shows to move is in the pattern, and columns of one colour share no row.
@@ -242,8 +257,8 @@ TEST(CompiledTangents, HaveTheSameBitsEverywhere) {
 }
 
 TEST(CompiledTangents, AFunctionThatWasNotAskedForSaysSo) {
-  const emit_llvm::CompiledModel compiled(
-      van_der_pol(), {.optimise = false, .tangents = tangent::only(TACTUS_OF_DERIVATIVE)});
+  const emit_llvm::CompiledModel compiled(van_der_pol(),
+                                          {.optimise = false, .tangents = tangent::only(TACTUS_OF_DERIVATIVE)});
   const tactus_model* model = compiled.current();
   Running running(model);
   std::vector<double> result(10);

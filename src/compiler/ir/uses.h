@@ -32,7 +32,7 @@ Uses find_uses(const Chunk& chunk);
 template <class AnyTangents, class Visit>
 void for_each_function(AnyTangents& tangents, Visit visit) {
   for (auto* function : {&tangents.prepare, &tangents.initialize, &tangents.derivative, &tangents.outputs,
-                                   &tangents.watch, &tangents.constraints, &tangents.conditions}) {
+                         &tangents.watch, &tangents.constraints, &tangents.conditions}) {
     visit(*function);
   }
   for (auto& handler : tangents.handlers) visit(handler);

@@ -323,8 +323,7 @@ Value Differentiator::power_tangent(const ir::Instruction& i, Value made) {
   Value by_base = no_value;
   if (da != no_value) {
     const Value lower = binary(Op::power, a, binary(Op::subtract, b, constant(1)));
-    const Value is_flat =
-        binary(Op::logical_or, binary(Op::equal, b, constant(0)), binary(Op::equal, da, constant(0)));
+    const Value is_flat = binary(Op::logical_or, binary(Op::equal, b, constant(0)), binary(Op::equal, da, constant(0)));
     by_base = select(is_flat, constant(0), scaled(scaled(da, lower), b));
   }
   Value by_exponent = no_value;

@@ -55,14 +55,13 @@ void append_tangents(const tactus_model* model, tactus_instance* instance, Trail
   const double* x = tactus_data(instance) + model->layout.states;
   std::vector<double> direction(tactus_direction_size(model));
   for (std::size_t k = 0; k < direction.size(); ++k) direction[k] = 0.25 * static_cast<double>(k * 37 % 11) - 1.25;
-  const std::uint32_t counts[] = {model->derived_count,    model->state_count + model->discrete_count,
-                                  model->state_count,      model->output_count,
-                                  model->watch_count,      model->constraint_count,
+  const std::uint32_t counts[] = {model->derived_count,  model->state_count + model->discrete_count,
+                                  model->state_count,    model->output_count,
+                                  model->watch_count,    model->constraint_count,
                                   model->condition_count};
   for (std::uint32_t function = 0; function < TACTUS_OF_FIRE + model->event_count + 1; ++function) {
     std::vector<double> result(function < TACTUS_OF_FIRE ? counts[function] : model->discrete_count);
-    const int status =
-        model->tangent(model, instance, function, instance->time, x, direction.data(), result.data());
+    const int status = model->tangent(model, instance, function, instance->time, x, direction.data(), result.data());
     trail.push_back(status);
     if (status == TACTUS_OK) trail.insert(trail.end(), result.begin(), result.end());
   }
@@ -154,8 +153,7 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
   std::string list;
   for (const WasmRun& r : runs) {
     list += fmt::format("{} {} {} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
-                        r.plan.tolerance, r.plan.records, r.plan.steps, r.plan.parts ? 1 : 0,
-                        r.plan.tangents ? 1 : 0);
+                        r.plan.tolerance, r.plan.records, r.plan.steps, r.plan.parts ? 1 : 0, r.plan.tangents ? 1 : 0);
   }
   write(folder.file("runs"), list.data(), list.size());
   run_or_abort(fmt::format("node '{}/src/compiler/emit_llvm/testing/wasm_trail.mjs' '{}' '{}' '{}'", TACTUS_SOURCE_DIR,
