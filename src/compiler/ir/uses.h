@@ -28,10 +28,20 @@ struct Uses {
 
 Uses find_uses(const Chunk& chunk);
 
+// Of Tangents or const Tangents.
+template <class AnyTangents, class Visit>
+void for_each_function(AnyTangents& tangents, Visit visit) {
+  for (auto* function : {&tangents.prepare, &tangents.initialize, &tangents.derivative, &tangents.outputs,
+                         &tangents.watch, &tangents.constraints, &tangents.conditions}) {
+    visit(*function);
+  }
+  for (auto& handler : tangents.handlers) visit(handler);
+}
+
 // The number of instructions of all functions and residuals.
 std::size_t instruction_count(const Program& program);
 bool can_fail(const Chunk& chunk);
-// The places in the warm section that a function's Newton blocks change, increasing.
+// The places in the warm section that a function changes, by Newton blocks or first guesses, increasing.
 std::vector<std::uint32_t> warm_starts(const Function& function);
 
 }  // namespace ir
