@@ -153,7 +153,7 @@ function record(t, at) {
   if (lines.length > 1 << 16) flush();
 }
 
-const hasEvents = w.event_count(model) > 0 || w.delay_count(model) > 0;
+const hasEvents = w.runs_in_parts(model) !== 0;
 
 function advanceTo(step) {
   const left = step - w.steps(instance);

@@ -32,7 +32,7 @@ class Run {
         plan_(request.plan),
         observer_(observer),
         model_(request.table()),
-        has_events_(model_->event_count > 0 || model_->delay_count > 0),
+        has_events_(tk_runs_in_parts(model_) != 0),
         instance_(*model_),
         inputs_(request.feeds),
         warm_(model_->warm_count),
@@ -78,7 +78,7 @@ class Run {
   const Plan& plan_;
   Observer* observer_;
   const tactus_model* model_;
-  bool has_events_;  // or delays: the run goes in parts
+  bool has_events_;  // or relations, or delays: the run goes in parts
   Instance instance_;
   Inputs inputs_;
   std::vector<double> warm_;  // warm starts, put aside while recording
