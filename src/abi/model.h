@@ -85,7 +85,7 @@ typedef struct tactus_layout {
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
 #define TACTUS_STAGE_VECTORS 28
 /* Copies of the relations' guards that the kernel keeps while it looks for the first change. */
-#define TACTUS_GUARD_COPIES 6
+#define TACTUS_GUARD_COPIES 7
 
 /* A named value: `rows * columns` doubles, row-major, at `at` in its section. A scalar is 1 x 1, a vector n x 1. */
 typedef struct tactus_channel {

@@ -2,10 +2,11 @@
  * as they were. Leaves: the right end of a bracket around the first change, no longer than event_precision; before the
  * bracket nothing has changed, at its right end something has.
  *
- * What is looked at: the guards at both ends of the part and at two points inside (those of Lobatto's rule with four points). The
- * first of these at which something has changed ends the search range. Before it, a guard may go there and back between two points:
- * the cubic through its four values shows that when it has an extremum of the other sign; there the guard itself is asked. A cubic
- * that comes close to zero is asked too.
+ * The part is walked through in pieces, at first in one. The guards are looked at where a piece begins and ends and at three points
+ * inside (those of Lobatto's rule with five points). The first of these at which something has changed ends the search range. Before
+ * it, a guard may go there and back between two points: the cubic through its values at the outer four shows that when it has
+ * an extremum of the other sign, or one close to zero; there the guard itself is asked. Where the cubic misses the value in the
+ * middle, it tells nothing: then the piece is halved, and the next adaptive step is no longer than the guards let pieces be.
  *
  * The bracket is then shortened by the method of Oliveira and Takahashi (An enhancement of the bisection method average performance
  * preserving minmax optimality, ACM TOMS 47, 2021): regula falsi, moved a little towards the middle, and never further from it
@@ -14,11 +15,15 @@
 #include "kernel/hybrid.h"
 
 static const double tk_default_precision = 1e-9;
-static const double tk_nodes[4] = {0.0, 0.27639320225002103, 0.72360679774997897, 1.0};
-/* An extremum whose distance from zero is this part of the cubic's range is looked at, too. */
+static const double tk_nodes[5] = {0.0, 0.17267316464601143, 0.5, 0.82732683535398857, 1.0};
+/* An extremum whose distance from zero is this part of the guard's range is looked at, too. */
 static const double tk_close = 0.1;
+/* By how much of its range the cubic may miss the value in the middle. */
+static const double tk_miss = 0.05;
+/* Pieces are no shorter than this part of a part. */
+static const double tk_shortest_piece = 1.0 / 64.0;
 
-enum { TK_AT_LOW = 4, TK_AT_HIGH = 5 };
+enum { TK_MIDDLE = 2, TK_PIECE_END = 4, TK_AT_LOW = 5, TK_AT_HIGH = 6 };
 
 double tk_event_precision(const tactus_model* model, double t) {
   const double asked = model->event_precision > 0.0 ? model->event_precision : tk_default_precision;
@@ -57,26 +62,42 @@ static double tk_held_sign(const tactus_model* model, const tactus_instance* ins
   return tactus_data_const(instance)[model->layout.discrete + entry->held] > 0.5 ? 1.0 : -1.0;
 }
 
-/* The minima in (0, 1) of the cubic through the values at tk_nodes, where they are negative or close to zero; their number. */
-static int tk_low_points(const double* value, double* at) {
+/* The cubic through the values at the outer four nodes: c[0] + c[1] s + c[2] s^2 + c[3] s^3. */
+static void tk_cubic(const double* value, double* c) {
+  const double at[4] = {tk_nodes[0], tk_nodes[1], tk_nodes[3], tk_nodes[4]};
+  double d[4] = {value[0], value[1], value[3], value[4]};
+  for (int level = 1; level < 4; level++) {
+    for (int i = 3; i >= level; i--) d[i] = (d[i] - d[i - 1]) / (at[i] - at[i - level]);
+  }
+  c[0] = d[3];
+  c[1] = c[2] = c[3] = 0.0;
+  for (int i = 2; i >= 0; i--) {
+    for (int k = 3 - i; k > 0; k--) c[k] = c[k - 1] - at[i] * c[k];
+    c[0] = d[i] - at[i] * c[0];
+  }
+}
+
+static double tk_cubic_at(const double* c, double s) { return ((c[3] * s + c[2]) * s + c[1]) * s + c[0]; }
+
+/* The difference between the largest and the least of the values at the nodes. */
+static double tk_range(const double* value) {
   double least = value[0];
   double most = value[0];
-  for (int i = 1; i < 4; i++) {
+  for (int i = 1; i < 5; i++) {
     least = tk_min(least, value[i]);
     most = tk_max(most, value[i]);
   }
-  if (!tk_is_finite(most - least) || most == least) return 0;
-  /* Newton's form, then the coefficients of c[0] + c[1] s + c[2] s^2 + c[3] s^3. */
-  double d[4];
-  for (int i = 0; i < 4; i++) d[i] = value[i];
-  for (int level = 1; level < 4; level++) {
-    for (int i = 3; i >= level; i--) d[i] = (d[i] - d[i - 1]) / (tk_nodes[i] - tk_nodes[i - level]);
-  }
-  double c[4] = {d[3], 0.0, 0.0, 0.0};
-  for (int i = 2; i >= 0; i--) {
-    for (int k = 3 - i; k > 0; k--) c[k] = c[k - 1] - tk_nodes[i] * c[k];
-    c[0] = d[i] - tk_nodes[i] * c[0];
-  }
+  return most - least;
+}
+
+/* Guards of relation k at the nodes, positive where they are what is held. */
+static void tk_values_at_nodes(const tactus_model* model, tactus_instance* instance, uint32_t k, double* value) {
+  const double sign = tk_held_sign(model, instance, k);
+  for (uint32_t i = 0; i < 5; i++) value[i] = sign * tk_guards(model, instance, i)[k];
+}
+
+/* The minima of the cubic in (0, 1) that are less than `limit`; their number, at most 1 but for rounding. */
+static int tk_low_points(const double* c, double limit, double* at) {
   /* 3 c3 s^2 + 2 c2 s + c1 = 0, without cancellation. */
   const double a = 3.0 * c[3];
   const double b = c[2];
@@ -87,26 +108,42 @@ static int tk_low_points(const double* value, double* at) {
   int count = 0;
   for (int i = 0; i < 2; i++) {
     const double s = candidate[i];
-    if (!(s > 0.0 && s < 1.0)) continue;
-    const double p = ((c[3] * s + c[2]) * s + c[1]) * s + c[0];
-    const int is_minimum = a * s + b >= 0.0;
-    if (is_minimum && p < tk_close * (most - least)) at[count++] = s;
+    if (s > 0.0 && s < 1.0 && a * s + b >= 0.0 && tk_cubic_at(c, s) < limit) at[count++] = s;
   }
   return count;
 }
 
-/* Changes that go there and back before *high, which then is inside the first one. */
-static void tk_look_between(const tactus_model* model, tactus_instance* instance, int solver, double from,
-                            double length, double precision, double* high, int* is_found) {
+/* Whether the cubics tell what the guards do in a piece whose guards at the nodes are known. Guards that stay far from zero need
+ * not be told. */
+static int tk_is_told(const tactus_model* model, tactus_instance* instance) {
   for (uint32_t k = 0; k < model->relation_count; k++) {
-    const double sign = tk_held_sign(model, instance, k);
-    double value[4];
+    double value[5];
+    double c[4];
+    tk_values_at_nodes(model, instance, k, value);
+    const double range = tk_range(value);
+    if (!tk_is_finite(range) || value[0] > 4.0 * range) continue;
+    tk_cubic(value, c);
+    if (tk_abs(tk_cubic_at(c, tk_nodes[TK_MIDDLE]) - value[TK_MIDDLE]) > tk_miss * range) return 0;
+  }
+  return 1;
+}
+
+/* Changes that go there and back between the nodes of the piece [low, low + length] before *high, which then is inside the first
+ * one. */
+static void tk_look_between(const tactus_model* model, tactus_instance* instance, int solver, double low, double length,
+                            double precision, double* high, int* is_found) {
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    double value[5];
+    double c[4];
     double at[2];
-    for (uint32_t i = 0; i < 4; i++) value[i] = sign * tk_guards(model, instance, i)[k];
-    const int count = tk_low_points(value, at);
+    tk_values_at_nodes(model, instance, k, value);
+    const double range = tk_range(value);
+    if (!tk_is_finite(range) || range == 0.0) continue;
+    tk_cubic(value, c);
+    const int count = tk_low_points(c, tk_close * range, at);
     for (int i = 0; i < count; i++) {
-      const double t = from + at[i] * length;
-      if (t - from <= precision || *high - t <= precision) continue;
+      const double t = low + at[i] * length;
+      if (t - low <= precision || *high - t <= precision) continue;
       if (tk_look(model, instance, solver, t) != TACTUS_OK || !tk_has_changed(model, instance)) continue;
       tk_keep_guards(model, instance, TK_AT_HIGH);
       *high = t;
@@ -164,46 +201,74 @@ static int tk_shorten(const tactus_model* model, tactus_instance* instance, int 
   return TACTUS_OK;
 }
 
+/* The guards at the nodes of the piece from low; copy 0 is known. The first node at which something has changed becomes *high, which
+ * before is where the piece ends, and with is_last the part. A model that cannot be evaluated inside may still be so at the end. */
+static int tk_look_at_nodes(const tactus_model* model, tactus_instance* instance, int solver, double low, int is_last,
+                            double* high, int* is_found) {
+  const double end = *high;
+  for (uint32_t i = 4; i >= 1; i--) {
+    const double t = i == 4 ? end : low + tk_nodes[i] * (end - low);
+    const int status = i == 4 && is_last ? tk_watch(model, instance, t, tk_states(model, instance))
+                                         : tk_look(model, instance, solver, t);
+    if (status != TACTUS_OK && i == 4) return status;
+    if (status != TACTUS_OK) {
+      double* guards = tk_guards(model, instance, i);
+      for (uint32_t k = 0; k < model->relation_count; k++) guards[k] = tk_infinite() - tk_infinite();
+      tk_clear_failure(instance);
+      continue;
+    }
+    tk_keep_guards(model, instance, i);
+    if (!tk_has_changed(model, instance)) continue;
+    tk_keep_guards(model, instance, TK_AT_HIGH);
+    *high = t;
+    *is_found = 1;
+  }
+  return TACTUS_OK;
+}
+
 int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end,
               int* is_found) {
-  const double length = *end - from;
+  const double whole = *end - from;
   const double precision = tk_event_precision(model, tk_max(tk_abs(from), tk_abs(*end)));
-  double high = *end;
-  int status = tk_watch(model, instance, *end, tk_states(model, instance));
-  if (status != TACTUS_OK) return status;
-  *is_found = tk_has_changed(model, instance);
-  tk_keep_guards(model, instance, 3);
-  tk_keep_guards(model, instance, TK_AT_HIGH);
-  int nodes = 0; /* inside that could be looked at */
-  if (model->relation_count > 0 && length > 2.0 * precision) {
-    for (uint32_t i = 1; i < 3; i++) {
-      const double t = from + tk_nodes[i] * length;
-      /* A model that cannot be evaluated in between may still be so at the end. */
-      if (tk_look(model, instance, solver, t) != TACTUS_OK) break;
-      nodes++;
-      tk_keep_guards(model, instance, i);
-      if (t < high && tk_has_changed(model, instance)) {
-        high = t;
-        *is_found = 1;
-        tk_keep_guards(model, instance, TK_AT_HIGH);
-      }
-    }
-    tk_clear_failure(instance);
-    if (nodes == 2) {
-      tk_look_between(model, instance, solver, from, length, precision, &high, is_found);
-      tk_clear_failure(instance);
-    }
+  *is_found = 0;
+  if (model->relation_count == 0) { /* conditions alone are asked for at the end */
+    const int status = tk_watch(model, instance, *end, tk_states(model, instance));
+    *is_found = tk_has_risen(model, instance);
+    return status != TACTUS_OK || !*is_found ? status : tk_shorten(model, instance, solver, from, end, precision);
   }
-  if (!*is_found) return TACTUS_OK;
   double low = from;
-  uint32_t before = 0;
-  for (uint32_t i = 1; (int)i <= nodes; i++) {
-    if (from + tk_nodes[i] * length >= high) break;
-    low = from + tk_nodes[i] * length;
-    before = i;
+  double length = whole;
+  double shortest = whole;
+  while (low < *end) {
+    const int is_last = low + 1.001 * length > *end;
+    double high = is_last ? *end : low + length;
+    length = high - low;
+    const double next = high;
+    int status = tk_look_at_nodes(model, instance, solver, low, is_last, &high, is_found);
+    if (status != TACTUS_OK) return status;
+    if (length > tk_shortest_piece * whole && length > 8.0 * precision && !tk_is_told(model, instance)) {
+      length *= 0.5;
+      shortest = tk_min(shortest, length);
+      *is_found = 0;
+      continue;
+    }
+    tk_look_between(model, instance, solver, low, length, precision, &high, is_found);
+    tk_clear_failure(instance);
+    if (*is_found) {
+      uint32_t before = 0;
+      for (uint32_t i = 1; i < 4 && low + tk_nodes[i] * length < high; i++) before = i;
+      tk_copy_guards(model, instance, before, TK_AT_LOW);
+      status = tk_shorten(model, instance, solver, low + tk_nodes[before] * length, &high, precision);
+      if (status != TACTUS_OK) return status;
+      *end = high;
+      break;
+    }
+    low = next;
+    tk_copy_guards(model, instance, TK_PIECE_END, 0);
+    length *= 2.0;
   }
-  tk_copy_guards(model, instance, before, TK_AT_LOW);
-  status = tk_shorten(model, instance, solver, low, &high, precision);
-  if (status == TACTUS_OK) *end = high;
-  return status;
+  if (shortest < whole && instance->next_step > 0.0) {
+    instance->next_step = tk_min(instance->next_step, tk_max(2.0 * shortest, 0.125 * whole));
+  }
+  return TACTUS_OK;
 }
