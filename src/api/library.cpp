@@ -115,6 +115,7 @@ struct Model::Implementation {
     std::uint32_t section = model.layout.parameters;
     if (place.role == Role::value) {
       if (!is_evaluated) {
+        if (model.relation_count > 0) check(tk_settle(&model, instance.get()), false);
         const double* x = instance.section(model.layout.states);
         int status = sim::evaluate_outputs(model, instance.get(), instance->time, x, warm);
         check(status, false);

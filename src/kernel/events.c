@@ -128,8 +128,8 @@ int tk_settle(const tactus_model* model, tactus_instance* instance) {
     }
     if (is_settled) break;
     instance->first_stage_valid = 0;
+    instance->is_crossed = 1; /* until conditions are marked */
   }
-  instance->is_crossed = 0;
   return TACTUS_OK;
 }
 
@@ -147,6 +147,7 @@ int tk_fire(const tactus_model* model, tactus_instance* instance) {
     const int status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
     tk_mark_conditions(model, instance);
+    instance->is_crossed = 0;
   }
   for (uint32_t round = 0; tk_first_due(model, instance) >= 0; round++) {
     for (uint32_t e = 0; e < model->event_count; e++) {
@@ -159,6 +160,7 @@ int tk_fire(const tactus_model* model, tactus_instance* instance) {
     const int status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
     tk_mark_conditions(model, instance);
+    instance->is_crossed = 0;
   }
   tk_remember_jump(model, instance, instance->time, 0);
   return TACTUS_OK;
@@ -187,6 +189,7 @@ int tk_begin_events(const tactus_model* model, tactus_instance* instance) {
     if (status == TACTUS_OK && model->delay_count > 0) status = tk_begin_histories(model, instance);
     if (status == TACTUS_OK) status = tk_settle(model, instance);
     instance->crossings = 0;
+    instance->is_crossed = 0;
   }
   if (status != TACTUS_OK) return status;
   for (uint32_t e = 0; e < model->event_count; e++) {

@@ -43,7 +43,7 @@ void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
 /* Copies the guards of what was watched last into copy `which`. */
 void tk_keep_guards(const tactus_model* model, tactus_instance* instance, uint32_t which);
 /* The first change, of a relation or by a condition that rises, in the part from `from` to *end; then *end is the right end of its
- * bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`. */
+ * bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`; without a change those at the end. */
 int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end,
               int* is_found);
 /* How long a bracket may be at most around t. */

@@ -51,7 +51,7 @@ double tk_next_event(const tactus_model* model, const tactus_instance* instance)
  * one accepted step (h is its largest length), or the piece of it up to an event. An event closer to the grid than 1e-9 h is on it. */
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
 /* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold what they
- * are now. Events that this makes due are left to the next part. */
+ * are now. Events that this makes due fire with the next tk_fire. */
 int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);

@@ -127,9 +127,12 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
       if (!tk_part_is_adaptive(solver)) instance->steps = steps_before;
     }
   }
-  status = tk_watch(model, instance, end, x);
-  if (status != TACTUS_OK) return status;
-  const int32_t crossed = tk_first_crossed(model, instance);
+  /* Where no relation changed, what was watched is needed by delays and by conditions without guards. */
+  if (is_found || model->delay_count > 0 || model->relation_count == 0) {
+    status = tk_watch(model, instance, end, x);
+    if (status != TACTUS_OK) return status;
+  }
+  const int32_t crossed = is_found ? tk_first_crossed(model, instance) : -1;
   if (model->delay_count > 0) {
     if (tk_part_is_adaptive(solver)) {
       status = tk_remember_inside(model, instance, solver, from, end);
@@ -149,7 +152,7 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
     tk_remember_jump(model, instance, end, is_later);
   }
   if (model->relation_count == 0) tk_mark_conditions(model, instance);
-  instance->is_crossed = is_found || crossed >= 0;
+  instance->is_crossed = is_found;
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
@@ -160,8 +163,9 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   return TACTUS_OK;
 }
 
-int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
-            double t_end) {
+/* are_guards_kept: copy 0 has the guards at the present time. */
+static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+                        double t_end, int are_guards_kept) {
   const double from = instance->time;
   const double rounding = tk_time_slack(model, from) + (tk_is_finite(t_end) ? tk_time_slack(model, t_end) : 0.0);
   const double slack = tk_part_is_adaptive(solver) ? rounding : tk_max(TK_GRID_SLACK * h, rounding);
@@ -174,10 +178,10 @@ int tk_part(const tactus_model* model, tactus_instance* instance, int solver, do
   }
   int64_t steps_before = instance->steps;
   int status;
-  if (model->relation_count > 0) {
+  if (model->relation_count > 0 && !are_guards_kept) {
     status = tk_watch(model, instance, from, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
-    if (tk_first_crossed(model, instance) >= 0) { /* something was changed from outside */
+    if (instance->is_crossed || tk_first_crossed(model, instance) >= 0) { /* something was changed from outside */
       instance->is_crossed = 1;
       tk_mark_scheduled(model, instance, slack);
       return TACTUS_OK;
@@ -218,6 +222,11 @@ int tk_part(const tactus_model* model, tactus_instance* instance, int solver, do
   return TACTUS_OK;
 }
 
+int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+            double t_end) {
+  return tk_next_part(model, instance, solver, h, tolerance, t_end, 0);
+}
+
 int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   if (instance->start_time + (double)instance->steps * h != instance->time) {
     instance->start_time = instance->time;
@@ -225,6 +234,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
   }
   const int64_t goal = instance->steps + count;
   int status = TACTUS_OK;
+  int is_quiet = 0; /* nothing happened where the last part ended: tk_locate has left the guards there */
   while (status == TACTUS_OK && instance->steps < goal) {
     int64_t whole = 0;
     double slack = 0.0;
@@ -240,8 +250,9 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
       status = model->fixed_steps(model, instance, solver, h, whole);
       if (status == TACTUS_OK) tk_mark_scheduled(model, instance, slack);
     } else {
-      status = tk_part(model, instance, solver, h, 0.0, tk_infinite());
+      status = tk_next_part(model, instance, solver, h, 0.0, tk_infinite(), is_quiet);
     }
+    is_quiet = status == TACTUS_OK && whole == 0 && !tk_is_due(model, instance);
     if (status == TACTUS_OK) status = tk_fire(model, instance);
   }
   return status;

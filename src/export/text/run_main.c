@@ -88,8 +88,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   const int adaptive = solver >= TACTUS_BS3;
   if (adaptive) {
     plan->tolerance = has_tolerance ? tolerance : 1e-6;
-    const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.watch_count > 0 || RUN_MODEL.table_count > 0;
-    const double longest = is_blind ? span / 1000.0 : span;
+    const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.table_count > 0 || RUN_MODEL.delay_count > 0 ||
+                         (RUN_MODEL.watch_count > 0 && RUN_MODEL.relation_count == 0);
+    const double longest = is_blind ? span / 1000.0 : RUN_MODEL.relation_count > 0 ? span / 100.0 : span;
     plan->step = has_step ? step : longest > 0.0 ? longest : 1.0;
   } else {
     if (!has_step) return run_usage("this solver takes fixed steps: give --step");
