@@ -5,7 +5,7 @@
  * The part is walked through in pieces, at first in one. The guards are looked at where a piece begins and ends and at three points
  * inside (those of Lobatto's rule with five points). The first of these at which something has changed ends the search range. Before
  * it, a guard may go there and back between two points: the cubic through its values at the outer four shows that when it has
- * an extremum of the other sign, or one close to zero; there the guard itself is asked. Where the cubic misses the value in the
+ * an extremum of the other sign, or one close to zero; there the guard itself is asked, and followed to its extremum. Where the cubic misses the value in the
  * middle, it tells nothing: then the piece is halved, and the next adaptive step is no longer than the guards let pieces be.
  *
  * The bracket is then shortened by the method of Oliveira and Takahashi (An enhancement of the bisection method average performance
@@ -19,7 +19,7 @@ static const double tk_nodes[5] = {0.0, 0.17267316464601143, 0.5, 0.827326835353
 /* An extremum whose distance from zero is this part of the guard's range is looked at, too. */
 static const double tk_close = 0.1;
 /* By how much of its range the cubic may miss the value in the middle. */
-static const double tk_miss = 0.05;
+static const double tk_largest_miss = 0.02;
 /* Pieces are no shorter than this part of a part. */
 static const double tk_shortest_piece = 1.0 / 64.0;
 
@@ -113,19 +113,71 @@ static int tk_low_points(const double* c, double limit, double* at) {
   return count;
 }
 
-/* Whether the cubics tell what the guards do in a piece whose guards at the nodes are known. Guards that stay far from zero need
- * not be told. */
-static int tk_is_told(const tactus_model* model, tactus_instance* instance) {
+/* How well the cubics tell what the guards do in a piece whose guards at the nodes are known: by how much of its range the worst
+ * misses the middle. Guards that stay far from zero need not be told. */
+static double tk_miss(const tactus_model* model, tactus_instance* instance) {
+  double worst = 0.0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
     double value[5];
     double c[4];
     tk_values_at_nodes(model, instance, k, value);
     const double range = tk_range(value);
-    if (!tk_is_finite(range) || value[0] > 4.0 * range) continue;
+    if (!(range > 0.0) || !tk_is_finite(range) || value[0] > 4.0 * range) continue;
     tk_cubic(value, c);
-    if (tk_abs(tk_cubic_at(c, tk_nodes[TK_MIDDLE]) - value[TK_MIDDLE]) > tk_miss * range) return 0;
+    worst = tk_max(tk_abs(tk_cubic_at(c, tk_nodes[TK_MIDDLE]) - value[TK_MIDDLE]) / range, worst);
   }
-  return 1;
+  return worst;
+}
+
+/* The guard of relation k at t, positive where it is what is held; NaN where the model has no answer. Notes a change before *high. */
+static double tk_ask(const tactus_model* model, tactus_instance* instance, int solver, uint32_t k, double t,
+                     double* high, int* is_found) {
+  const int status = tk_look(model, instance, solver, t);
+  if (status != TACTUS_OK) return tk_infinite() - tk_infinite();
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  const double value = tk_held_sign(model, instance, k) * watched[model->relations[k].guard];
+  if (t < *high && tk_has_changed(model, instance)) {
+    tk_keep_guards(model, instance, TK_AT_HIGH);
+    *high = t;
+    *is_found = 1;
+  }
+  return value;
+}
+
+/* Follows the guard of relation k down to its minimum near `middle`, by parabolas, until it has changed or will not. */
+static void tk_descend(const tactus_model* model, tactus_instance* instance, int solver, uint32_t k, double left,
+                       double at_left, double middle, double right, double at_right, double* high, int* is_found) {
+  const double before = *high;
+  double at_middle = tk_ask(model, instance, solver, k, middle, high, is_found);
+  for (int i = 0; i < 6 && *high == before; i++) {
+    const double to_left = (at_left - at_middle) / (left - middle);
+    const double to_right = (at_right - at_middle) / (right - middle);
+    const double curvature = (to_right - to_left) / (right - left);
+    const double slope = to_left + curvature * (middle - left);
+    if (!(curvature > 0.0)) return;
+    const double lowest = middle - slope / (2.0 * curvature);
+    const double gain = slope * slope / (4.0 * curvature);
+    if (!(lowest > left && lowest < right) || gain < 0.25 * (at_middle - gain)) return;
+    const double value = tk_ask(model, instance, solver, k, lowest, high, is_found);
+    const int is_before = lowest < middle;
+    if (value < at_middle) { /* the old middle becomes an end */
+      if (is_before) {
+        right = middle;
+        at_right = at_middle;
+      } else {
+        left = middle;
+        at_left = at_middle;
+      }
+      middle = lowest;
+      at_middle = value;
+    } else if (is_before) {
+      left = lowest;
+      at_left = value;
+    } else {
+      right = lowest;
+      at_right = value;
+    }
+  }
 }
 
 /* Changes that go there and back between the nodes of the piece [low, low + length] before *high, which then is inside the first
@@ -144,10 +196,10 @@ static void tk_look_between(const tactus_model* model, tactus_instance* instance
     for (int i = 0; i < count; i++) {
       const double t = low + at[i] * length;
       if (t - low <= precision || *high - t <= precision) continue;
-      if (tk_look(model, instance, solver, t) != TACTUS_OK || !tk_has_changed(model, instance)) continue;
-      tk_keep_guards(model, instance, TK_AT_HIGH);
-      *high = t;
-      *is_found = 1;
+      uint32_t right = 1;
+      while (right < 4 && tk_nodes[right] <= at[i]) right++;
+      tk_descend(model, instance, solver, k, low + tk_nodes[right - 1] * length, value[right - 1], t,
+                 low + tk_nodes[right] * length, value[right], high, is_found);
     }
   }
 }
@@ -246,7 +298,8 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
     const double next = high;
     int status = tk_look_at_nodes(model, instance, solver, low, is_last, &high, is_found);
     if (status != TACTUS_OK) return status;
-    if (length > tk_shortest_piece * whole && length > 8.0 * precision && !tk_is_told(model, instance)) {
+    const double miss = tk_miss(model, instance);
+    if (length > tk_shortest_piece * whole && length > 8.0 * precision && miss > tk_largest_miss) {
       length *= 0.5;
       shortest = tk_min(shortest, length);
       *is_found = 0;
@@ -265,7 +318,7 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
     }
     low = next;
     tk_copy_guards(model, instance, TK_PIECE_END, 0);
-    length *= 2.0;
+    if (16.0 * miss <= tk_largest_miss) length *= 2.0; /* it grows with the fourth power of the length */
   }
   if (shortest < whole && instance->next_step > 0.0) {
     instance->next_step = tk_min(instance->next_step, tk_max(2.0 * shortest, 0.125 * whole));
