@@ -26,18 +26,30 @@ double hermite(double s, double h, double x0, double x1, double f0, double f1) {
   return r * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
 }
 
+class Run;
+
+// A table that tells the run of each event; all else is that of `inner`.
+struct Listening {
+  tactus_model table = {};  // first: the kernel hands back its address
+  const tactus_model* inner = nullptr;
+  Run* run = nullptr;
+};
+
 class Run {
  public:
   Run(const Request& request, Observer* observer)
       : request_(request),
         plan_(request.plan),
         observer_(observer),
-        model_(request.table()),
-        has_events_(model_->event_count > 0 || model_->delay_count > 0),
+        model_(listen(request.table())),
+        has_events_(tk_runs_in_parts(model_) != 0),
         instance_(*model_),
         inputs_(request.feeds),
         warm_(model_->warm_count),
         x_(model_->state_count) {}
+
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   Outcome execute() {
     if (start()) {
@@ -71,7 +83,9 @@ class Run {
   bool go_on();
   Outcome finish();
 
-  void refresh_table() { model_ = request_.table(); }
+  void refresh_table() { model_ = listen(request_.table()); }
+  const tactus_model* listen(const tactus_model* table);
+  static int fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event);
   double* states() { return instance_.section(model_->layout.states); }
   double row_time(std::int64_t index) const { return plan_.start + static_cast<double>(index) * plan_.period; }
   bool stop_asked() const { return request_.stop && request_.stop->load(std::memory_order_relaxed); }
@@ -79,8 +93,11 @@ class Run {
   const Request& request_;
   const Plan& plan_;
   Observer* observer_;
+  Listening listening_;
+  std::vector<Fired> events_;
+  std::int64_t events_total_ = 0;
   const tactus_model* model_;
-  bool has_events_;  // or delays: the run goes in parts
+  bool has_events_;  // or relations, or delays: the run goes in parts
   Instance instance_;
   Inputs inputs_;
   std::vector<double> warm_;  // warm starts, put aside while recording
@@ -95,6 +112,23 @@ class Run {
   std::optional<Failure> failure_;
   std::vector<std::string> notes_;
 };
+
+const tactus_model* Run::listen(const tactus_model* table) {
+  if (table->event_count == 0) return table;
+  if (listening_.inner != table) {
+    listening_ = {*table, table, this};
+    listening_.table.fire = fire;
+  }
+  return &listening_.table;
+}
+
+int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event) {
+  const auto* from = reinterpret_cast<const Listening*>(listening);
+  Run* run = from->run;
+  run->events_total_++;
+  if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
+}
 
 bool Run::fail(int status, bool starting) {
   ending_ = Ending::failed;
@@ -369,6 +403,9 @@ Outcome Run::finish() {
   outcome.rejected = instance_->rejected;
   outcome.constraint_residual = instance_->constraint_residual;
   outcome.notes = notes_;
+  outcome.events = std::move(events_);
+  outcome.events_total = events_total_;
+  outcome.crossings = instance_->crossings;
   bool finite = std::all_of(states(), states() + model_->state_count, [](double x) { return std::isfinite(x); });
   bool started = !(failure_ && failure_->time <= plan_.start && outcome.steps == 0);
   if (started && finite) {
