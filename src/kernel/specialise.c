@@ -30,8 +30,10 @@ int tk_model_fixed_steps(const tactus_model* unused, tactus_instance* instance, 
       return tk_fixed_run(&tk_the_model, instance, &tk_euler, h, count, 1);
     case TACTUS_RK4:
       return tk_fixed_run(&tk_the_model, instance, &tk_rk4, h, count, 1);
-    default:
+    case TACTUS_BS3_FIXED:
       return tk_fixed_run(&tk_the_model, instance, &tk_bs3_fixed, h, count, 1);
+    default:
+      return tk_fixed_steps(&tk_the_model, instance, solver, h, count);
   }
 }
 
@@ -61,8 +63,10 @@ int tk_model_adaptive_step(const tactus_model* unused, tactus_instance* instance
       return tk_adaptive_run(&tk_the_model, instance, &tk_bs3, t_end, h_max, tolerance, 1);
     case TACTUS_TSIT5:
       return tk_adaptive_run(&tk_the_model, instance, &tk_tsit5, t_end, h_max, tolerance, 1);
-    default:
+    case TACTUS_DOP853:
       return tk_adaptive_run(&tk_the_model, instance, &tk_dop853, t_end, h_max, tolerance, 1);
+    default:
+      return tk_adaptive_step(&tk_the_model, instance, solver, t_end, h_max, tolerance);
   }
 }
 

@@ -533,8 +533,8 @@ class ModelPrinter {
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
     line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
          layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .projection = {}, .size = {}}},", layout_.work, layout_.stages,
-         layout_.projection, layout_.size);
+    line("               .work = {}, .stages = {}, .projection = {}, .linear = {}, .size = {}}},", layout_.work,
+         layout_.stages, layout_.projection, layout_.linear, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);

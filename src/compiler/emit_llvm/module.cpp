@@ -734,7 +734,7 @@ class ModuleBuilder {
         u32(0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
                    u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.size)}),
+                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
@@ -751,6 +751,10 @@ class ModuleBuilder {
         m.state_names,
         m.state_flags,
         structure({null(), null()}),
+        null(),
+        structure({null(), null()}),
+        null(),
+        null(),
         null(),
         structure({m.constraint_start, m.constraint_index}),
         u32(program_.channels.size()),
@@ -816,8 +820,7 @@ std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLV
 KernelEntries specialised_entries(const ir::Program& program, int solver) {
   if (solver < 0) {
     const bool has_step = program.step_size != 0;
-    solver = program.solver >= 0 ? program.solver : has_step ? TACTUS_RK4 : TACTUS_TSIT5;
-    if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
+    solver = tactus_choose_solver(program.solver, has_step, program.tolerance != 0);
   }
   switch (solver) {
     case TACTUS_EULER:
