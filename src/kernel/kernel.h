@@ -106,6 +106,28 @@ typedef void tk_residual(const double* captured, const double* z, double* r, dou
  * fit for a warm start. work: n * n + 3 * n doubles. */
 int tk_newton(int n, tk_residual* residual, const double* captured, double* z, double* work);
 
+/* At a solution z of a residual: how fast the residual changes while the captured values move along `direction` and z stands
+ * still, dr[n], and its Jacobian j[n * n] by z. */
+typedef void tk_residual_tangent(const double* captured, const double* z, const double* direction, double* dr,
+                                 double* j);
+/* How fast the solution moves then: work[n * n .. n * n + n). work: n * n + n doubles. */
+int tk_newton_tangent(int n, tk_residual_tangent* residual, const double* captured, const double* z,
+                      const double* direction, double* work);
+
+/* The derivative's derivatives, for models with tangents; jacobian.c. scratch: tk_jacobian_scratch doubles. */
+static inline uint64_t tk_jacobian_scratch(const tactus_model* model) {
+  return tactus_direction_size(model) + model->state_count;
+}
+/* By x: the entries of model->jacobian, column by column; colour_count tangents. */
+int tk_jacobian(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,
+                double* values);
+/* The same as a whole matrix, state_count x state_count by rows. */
+int tk_dense_jacobian(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,
+                      double* matrix);
+/* By t alone: x stands still, inputs move with their rates. */
+int tk_time_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,
+                       double* values);
+
 #ifdef __cplusplus
 }
 #endif

@@ -8,7 +8,9 @@
  *   r is zero; or
  *   a full step was below 1e-8 |z_i| in every unknown: convergence is quadratic, so what remains is at rounding; or
  *   a full step was below 1e-8 (1 + |z_i|) and did not lower the residual by half: an unknown near zero in
- *   equations of larger terms moves in their rounding. */
+ *   equations of larger terms moves in their rounding.
+ *
+ * The tangent of a solution, by the theorem of implicit functions: J dz = -(dr/dcaptured) dcaptured. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
@@ -64,4 +66,14 @@ int tk_newton(int n, tk_residual* residual, const double* captured, double* z, d
     norm = trial_norm;
   }
   return norm == 0.0 ? TACTUS_OK : TACTUS_DIVERGED;
+}
+
+int tk_newton_tangent(int n, tk_residual_tangent* residual, const double* captured, const double* z,
+                      const double* direction, double* work) {
+  double* const jacobian = work;
+  double* const dz = work + (int64_t)n * n;
+  residual(captured, z, direction, dz, jacobian);
+  for (int i = 0; i < n; i++) dz[i] = -dz[i];
+  const int status = tk_lu_solve(n, jacobian, dz);
+  return status == TACTUS_OK ? TACTUS_OK : TACTUS_SINGULAR;
 }

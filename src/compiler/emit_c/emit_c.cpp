@@ -92,7 +92,12 @@ class ChunkPrinter {
     for (std::uint32_t k = 0; k < i.count; ++k) store("work", i.index + k, chunk_.operands[i.first + k]);
     body_.names.insert("work");
     body_.names.insert("status");
-    if (linear) {
+    if (i.op == Op::newton_tangent) {
+      const ir::Instruction& solved = chunk_.instructions[i.a];
+      body_.names.insert("warm");
+      line("status = tk_newton_tangent({}, {}_residual_tangent_{}, work + {}, warm + {}, work + {}, work + {});",
+           i.size, prefix_, i.residual, solved.index, solved.warm, i.index, i.index + i.count);
+    } else if (linear) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
       line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, i.index + i.size * i.size);
     } else {
@@ -109,7 +114,12 @@ class ChunkPrinter {
     for (Value solution : found->second) {
       const std::uint32_t index = chunk_.instructions[solution].index;
       TACTUS_CHECK(index < i.size);
-      define(solution, linear ? element("work", i.index + i.size * i.size + index) : element("warm", i.warm + index));
+      if (i.op == Op::newton_solve) {
+        define(solution, element("warm", i.warm + index));
+      } else {
+        const std::uint32_t first = linear ? i.index : i.index + i.count;
+        define(solution, element("work", first + i.size * i.size + index));
+      }
     }
   }
 
@@ -129,6 +139,9 @@ class ChunkPrinter {
                                      element("input_rates", i.index)));
       case Op::input_rate:
         return define(v, element("input_rates", i.index));
+      case Op::input_time:
+        body_.names.insert("instance");
+        return define(v, "instance->input_time");
       case Op::parameter:
         return define(v, element("parameters", i.index));
       case Op::derived:
@@ -144,6 +157,8 @@ class ChunkPrinter {
         return define(v, element("captured", i.index));
       case Op::unknown:
         return define(v, element("z", i.index));
+      case Op::direction:
+        return define(v, element("direction", i.index));
       case Op::add:
         return define(v, fmt::format("v{} + v{}", i.a, i.b));
       case Op::subtract:
@@ -203,6 +218,7 @@ class ChunkPrinter {
         return define(v, fmt::format("v{} ? v{} : v{}", i.a, i.b, i.c));
       case Op::linear_solve:
       case Op::newton_solve:
+      case Op::newton_tangent:
         return solve(v);
       case Op::solution:
         return;  // read behind its solve
@@ -266,12 +282,13 @@ class ModelPrinter {
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
     if (!program_.events.empty()) fire();
+    if (program_.tangents) tangent(*program_.tangents);
     metadata();
     return std::move(text_);
   }
 
  private:
-  enum class Arguments { none, x, x_dx };  // beyond model and instance
+  enum class Arguments { none, x, x_dx, x_direction_dx };  // beyond model and instance
 
   template <class... A>
   void line(fmt::format_string<A...> format, A&&... arguments) {
@@ -301,7 +318,8 @@ class ModelPrinter {
     } else {
       if (!uses("t")) line("  (void)t;");
       if (!uses("x")) line("  (void)x;");
-      if (arguments == Arguments::x_dx && !uses("dx")) line("  (void)dx;");
+      if (arguments >= Arguments::x_dx && !uses("dx")) line("  (void)dx;");
+      if (arguments == Arguments::x_direction_dx && !uses("direction")) line("  (void)direction;");
     }
     const std::pair<const char*, std::uint32_t> sections[] = {
         {"states", layout_.states},
@@ -340,10 +358,16 @@ class ModelPrinter {
   // kept_warm: places in the warm section that a success leaves as they were.
   void function(const std::string& name, const ir::Function& function, Arguments arguments,
                 const std::vector<std::uint32_t>& kept_warm = {}) {
-    const char* parameters = arguments == Arguments::none ? "tactus_instance* instance"
-                             : arguments == Arguments::x
-                                 ? "tactus_instance* instance, double t, const double* x"
-                                 : "tactus_instance* instance, double t, const double* x, double* dx";
+    static constexpr const char* parameter_lists[] = {
+        "tactus_instance* instance",
+        "tactus_instance* instance, double t, const double* x",
+        "tactus_instance* instance, double t, const double* x, double* dx",
+        "tactus_instance* instance, double t, const double* x, const double* direction, double* dx",
+    };
+    static constexpr const char* argument_lists[] = {"instance", "instance, t, x", "instance, t, x, dx",
+                                                     "instance, t, x, direction, dx"};
+    const char* parameters = parameter_lists[static_cast<int>(arguments)];
+    const char* given = argument_lists[static_cast<int>(arguments)];
     if (function.chunks.size() <= 1) {
       const Body body = function.chunks.empty() ? Body{} : ChunkPrinter(function.chunks[0], prefix_).print();
       line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
@@ -353,9 +377,6 @@ class ModelPrinter {
       line("static int {}_{}_{}({}) {{", prefix_, name, k, parameters);
       function_body(ChunkPrinter(function.chunks[k], prefix_).print(), arguments, false);
     }
-    const char* given = arguments == Arguments::none ? "instance"
-                        : arguments == Arguments::x  ? "instance, t, x"
-                                                     : "instance, t, x, dx";
     line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
     line("  (void)model;");
     if (!kept_warm.empty()) line("  double* const warm = tactus_data(instance) + {};", layout_.warm);
@@ -387,6 +408,76 @@ class ModelPrinter {
       line("    case {}:\n      return {}_handler_{}(model, instance);", k, prefix_, k);
     }
     line("    default:\n      return TACTUS_OK;\n  }}\n}}\n");
+  }
+
+  // The functions' tangents and the choice between them.
+  void tangent(const ir::Tangents& tangents) {
+    for (std::size_t k = 0; k < tangents.residuals.size(); ++k) {
+      Body body = ChunkPrinter(tangents.residuals[k], prefix_).print();
+      line(
+          "static void {}_residual_tangent_{}(const double* captured, const double* z, const double* direction, "
+          "double* r,",
+          prefix_, k);
+      line("    double* j) {{");
+      for (const char* name : {"captured", "z", "direction", "r", "j"}) {
+        if (!body.names.contains(name)) line("  (void){};", name);
+      }
+      text_ += body.text;
+      line("}}\n");
+    }
+    struct Choice {
+      const char* which;
+      const char* name;
+      const ir::Function& source;
+      bool of_the_instance;  // t and x
+    };
+    const Choice choices[] = {
+        {"TACTUS_OF_PREPARE", "prepare", tangents.prepare, true},
+        {"TACTUS_OF_INITIALIZE", "initialize", tangents.initialize, true},
+        {"TACTUS_OF_DERIVATIVE", "derivative", tangents.derivative, false},
+        {"TACTUS_OF_OUTPUTS", "outputs", tangents.outputs, false},
+        {"TACTUS_OF_WATCH", "watch", tangents.watch, false},
+        {"TACTUS_OF_CONSTRAINTS", "constraints", tangents.constraints, false},
+        {"TACTUS_OF_CONDITIONS", "conditions", tangents.conditions, false},
+    };
+    for (const Choice& choice : choices) {
+      if (choice.source.chunks.empty()) continue;
+      function(fmt::format("{}_tangent", choice.name), choice.source, Arguments::x_direction_dx,
+               ir::warm_starts(choice.source));
+    }
+    for (std::size_t k = 0; k < tangents.handlers.size(); ++k) {
+      const ir::Function& handler = tangents.handlers[k];
+      if (handler.chunks.empty()) continue;
+      function(fmt::format("handler_{}_tangent", k), handler, Arguments::x_direction_dx, ir::warm_starts(handler));
+    }
+    line("static int {}_tangent(const tactus_model* model, tactus_instance* instance, uint32_t function, double t,",
+         prefix_);
+    line("    const double* x, const double* direction, double* result) {{");
+    line("  const double* const states = tactus_data_const(instance) + {};", layout_.states);
+    if (tangents.fire && program_.discrete_count > 0) {
+      line("  if (function >= TACTUS_OF_FIRE) {{");
+      line("    const double* const kept = direction + tactus_direction_discrete(model);");
+      line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
+      line("  }}");
+    }
+    line("  (void)t;\n  (void)x;\n  (void)states;\n  (void)direction;\n  (void)result;\n  (void)model;");
+    line("  switch (function) {{");
+    for (const Choice& choice : choices) {
+      line("    case {}:", choice.which);
+      if (choice.source.chunks.empty()) {
+        line("      return -1;");
+      } else {
+        line("      return {}_{}_tangent(model, instance, {}, direction, result);", prefix_, choice.name,
+             choice.of_the_instance ? "instance->time, states" : "t, x");
+      }
+    }
+    for (std::size_t k = 0; k < tangents.handlers.size(); ++k) {
+      if (tangents.handlers[k].chunks.empty()) continue;
+      line("    case TACTUS_OF_FIRE + {}:", k);
+      line("      return {}_handler_{}_tangent(model, instance, instance->time, states, direction, result);", prefix_,
+           k);
+    }
+    line("    default:\n      return {};\n  }}\n}}\n", tangents.fire ? "TACTUS_OK" : "-1");
   }
 
   // Doubles, as many a line as fit.
@@ -506,6 +597,10 @@ class ModelPrinter {
     const std::string state_flags = words("state_flags", program_.state_flags);
     const std::string constraint_start = words("constraint_start", program_.constraint_jacobian.start);
     const std::string constraint_index = words("constraint_index", program_.constraint_jacobian.index);
+    const ir::Tangents tangents = program_.tangents.value_or(ir::Tangents());
+    const std::string jacobian_start = words("jacobian_start", tangents.jacobian.start);
+    const std::string jacobian_index = words("jacobian_index", tangents.jacobian.index);
+    const std::string colours = words("colours", tangents.colours);
     const std::string name = text_expression(program_.name);
 
     line("extern const tactus_model {}_model;", prefix_);
@@ -517,7 +612,7 @@ class ModelPrinter {
     line("    .derived_count = {},", program_.derived_count);
     line("    .output_count = {},", program_.output_count);
     line("    .warm_count = {},", program_.warm_count);
-    line("    .work_count = {},", program_.work_count);
+    line("    .work_count = {},", ir::work_count(program_));
     line("    .discrete_count = {},", program_.discrete_count);
     line("    .event_count = {},", program_.events.size());
     line("    .watch_count = {},", program_.watch_count);
@@ -527,6 +622,7 @@ class ModelPrinter {
     line("    .relation_count = {},", program_.relations.size());
     line("    .constraint_count = {},", program_.constraints.size());
     line("    .condition_count = {},", program_.conditions.size());
+    line("    .colour_count = {},", tangents.colour_count);
     line(
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
@@ -550,6 +646,8 @@ class ModelPrinter {
     line("    .conditions = {},", conditions);
     line("    .state_names = {},", state_names);
     line("    .state_flags = {},", state_flags);
+    line("    .jacobian = {{{}, {}}},", jacobian_start, jacobian_index);
+    line("    .colours = {},", colours);
     line("    .constraint_jacobian = {{{}, {}}},", constraint_start, constraint_index);
     line("    .channel_count = {},", program_.channels.size());
     line("    .input_channel_count = {},", program_.input_channels.size());
@@ -569,6 +667,7 @@ class ModelPrinter {
     line("    .watch = {},", program_.watch_count == 0 ? "0" : fmt::format("{}_watch", prefix_));
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
+    line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);
     line("}};");

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <deque>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -29,6 +30,8 @@ namespace orc = llvm::orc;
 using Clock = std::chrono::steady_clock;
 
 constexpr const char* table_name = "tk_the_model";
+constexpr const char* tangent_name = "tk_the_tangent";
+using Tangent = decltype(tactus_model::tangent);
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -87,6 +90,7 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   add_both(sincos_name, &tk_sincos);
   add("tk_lu_solve", &tk_lu_solve);
   add("tk_newton", &tk_newton);
+  add("tk_newton_tangent", &tk_newton_tangent);
   add("tk_fixed_steps", &tk_fixed_steps);
   add("tk_adaptive_step", &tk_adaptive_step);
   add("tk_first_stage", &tk_first_stage);
@@ -128,6 +132,12 @@ class ElementaryFunctions {
   std::vector<const char*> inlined_;
   std::vector<const char*> native_;
 };
+
+void set_pattern(const ir::Tangents& tangents, tactus_model& model) {
+  model.jacobian = {tangents.jacobian.start.data(), tangents.jacobian.index.data()};
+  model.colours = tangents.colours.data();
+  model.colour_count = tangents.colour_count;
+}
 
 // The metadata half of a table, pointing into a program that outlives it.
 class ProcessMetadata {
@@ -175,6 +185,7 @@ class ProcessMetadata {
     model_.state_names = state_names_.data();
     model_.state_flags = program.state_flags.empty() ? nullptr : program.state_flags.data();
     model_.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
+    if (program.tangents) set_pattern(*program.tangents, model_);
   }
   ProcessMetadata(const ProcessMetadata&) = delete;
   ProcessMetadata& operator=(const ProcessMetadata&) = delete;
@@ -205,12 +216,13 @@ class ObjectLoader {
         layer_(session_, must(llvm::jitlink::InProcessMemoryManager::Create())) {}
   ~ObjectLoader() { must(session_.endSession()); }
 
-  // Callable from any thread.
-  const tactus_model* load(llvm::SmallVector<char, 0> object, const char* tier) {
+  // The address of `symbol`. Callable from any thread.
+  template <class Pointer>
+  Pointer load(llvm::SmallVector<char, 0> object, const char* tier, const char* symbol) {
     orc::JITDylib& library = session_.createBareJITDylib(tier);
     must(library.define(orc::absoluteSymbols(native_symbols(session_))));
     must(layer_.add(library, std::make_unique<llvm::SmallVectorMemoryBuffer>(std::move(object), tier, false)));
-    return must(session_.lookup({&library}, table_name)).getAddress().toPtr<const tactus_model*>();
+    return must(session_.lookup({&library}, symbol)).getAddress().toPtr<Pointer>();
   }
 
  private:
@@ -221,7 +233,14 @@ class ObjectLoader {
 }  // namespace
 
 struct CompiledModel::Implementation {
-  explicit Implementation(ir::Program given) : program(std::move(given)), metadata(program) {}
+  Implementation(ir::Program given, const JitOptions& how)
+      : options(how), program(with_room_for_tangents(std::move(given), how.tangents)), metadata(program) {}
+
+  static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
+    program.tangent_work_count = tangent::work_count(program);
+    if (functions != tangent::none) tangent::add(program, functions);
+    return program;
+  }
 
   void compile_quick() {
     const auto start = Clock::now();
@@ -229,12 +248,12 @@ struct CompiledModel::Implementation {
     llvm::LLVMContext context;
     const auto module = build_module(program, context, module_options(*machine));
     times.build = seconds_since(start);
-    quick = loader.load(generate_code(*module, *machine, cancelled), "quick");
+    quick = loader.load<const tactus_model*>(generate_code(*module, *machine, cancelled), "quick", table_name);
     current.store(quick, std::memory_order_release);
     times.quick = seconds_since(start);
   }
 
-  void compile_optimised(const JitOptions& options) {
+  void compile_optimised() {
     const auto start = Clock::now();
     const Effort effort =
         ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
@@ -261,25 +280,79 @@ struct CompiledModel::Implementation {
     if (cancelled) return;
     auto object = generate_code(*module, *machine, cancelled);
     if (cancelled) return;
-    const tactus_model* table = loader.load(std::move(object), "optimised");
+    const auto* table = loader.load<const tactus_model*>(std::move(object), "optimised", table_name);
     optimised_seconds.store(seconds_since(start));
     optimised.store(table, std::memory_order_release);
     current.store(table, std::memory_order_release);
   }
 
+  bool has_optimised_tier() const {
+    return options.optimise && ir::instruction_count(program) <= options.optimisation_limit;
+  }
+
+  // Tangents on their own: the tables' other functions stay as they are.
+  Tangent compile_tangents(Effort effort, const char* tier) {
+    const auto machine = make_native_machine(effort);
+    llvm::LLVMContext context;
+    silence_remarks(context);
+    const auto module =
+        build_tangent_module(program, tangents, tangent_name, *quick, context, module_options(*machine));
+    if (effort != Effort::fast) {
+      set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
+      optimise(*module, *machine, effort, cancelled);
+    }
+    if (cancelled) return nullptr;
+    auto object = generate_code(*module, *machine, cancelled);
+    return cancelled ? nullptr : loader.load<Tangent>(std::move(object), tier, tangent_name);
+  }
+
+  const tactus_model* with_tangents() {
+    const std::lock_guard lock(tangent_mutex);
+    if (options.tangents == tangent::all) return current.load(std::memory_order_acquire);
+    if (quick_tangent == nullptr) {
+      const auto start = Clock::now();
+      tangents = tangent::make(program, tangent::all);
+      quick_tangent = compile_tangents(Effort::fast, "quick tangents");
+      tangent_seconds.store(seconds_since(start));
+      if (has_optimised_tier()) {
+        tangent_thread = std::thread([this] {
+          const bool is_small = 3 * ir::instruction_count(program) <= options.full_optimisation_limit;
+          optimised_tangent.store(compile_tangents(is_small ? Effort::full : Effort::reduced, "optimised tangents"));
+        });
+      }
+    }
+    const Tangent better = optimised_tangent.load();
+    const Tangent tangent = better != nullptr ? better : quick_tangent;
+    const tactus_model* base = current.load(std::memory_order_acquire);
+    for (const auto& known : tangent_tables) {
+      if (known.base == base && known.table.tangent == tangent) return &known.table;
+    }
+    auto& added = tangent_tables.emplace_back(TangentTable{base, *base});
+    added.table.tangent = tangent;
+    set_pattern(tangents, added.table);
+    return &added.table;
+  }
+
   ModuleOptions module_options(const llvm::TargetMachine& machine) const {
-    ModuleOptions options;
-    options.triple = machine.getTargetTriple().str();
-    options.data_layout = machine.createDataLayout().getStringRepresentation();
-    options.table = table_name;
-    options.metadata = &metadata.model();
-    options.native_ending = native_ending;
-    return options;
+    ModuleOptions how;
+    how.triple = machine.getTargetTriple().str();
+    how.data_layout = machine.createDataLayout().getStringRepresentation();
+    how.table = table_name;
+    how.metadata = &metadata.model();
+    how.native_ending = native_ending;
+    return how;
   }
 
   static constexpr std::size_t inlined_in_all = 1200;  // instructions of the model in one step
   static constexpr std::size_t inline_elementary_limit = 4;
 
+  // A table of a tier with its `tangent` set.
+  struct TangentTable {
+    const tactus_model* base;
+    tactus_model table;
+  };
+
+  const JitOptions options;
   const ir::Program program;
   const ProcessMetadata metadata;
   ObjectLoader loader;
@@ -290,20 +363,27 @@ struct CompiledModel::Implementation {
   std::atomic<const tactus_model*> current = nullptr;
   std::atomic<bool> cancelled = false;
   std::thread thread;
+
+  std::mutex tangent_mutex;  // guards what follows, save the atomics
+  ir::Tangents tangents;
+  Tangent quick_tangent = nullptr;
+  std::atomic<Tangent> optimised_tangent = nullptr;
+  std::atomic<double> tangent_seconds = 0;
+  std::deque<TangentTable> tangent_tables;  // they never move
+  std::thread tangent_thread;
 };
 
 CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
-    : implementation_(std::make_unique<Implementation>(std::move(program))) {
+    : implementation_(std::make_unique<Implementation>(std::move(program), options)) {
   Implementation& self = *implementation_;
   self.compile_quick();
-  if (options.optimise && ir::instruction_count(self.program) <= options.optimisation_limit) {
-    self.thread = std::thread([&self, options] { self.compile_optimised(options); });
-  }
+  if (self.has_optimised_tier()) self.thread = std::thread([&self] { self.compile_optimised(); });
 }
 
 CompiledModel::~CompiledModel() {
   implementation_->cancelled = true;
   if (implementation_->thread.joinable()) implementation_->thread.join();
+  if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
 }
 
 const tactus_model* CompiledModel::current() const { return implementation_->current.load(std::memory_order_acquire); }
@@ -314,12 +394,17 @@ const tactus_model* CompiledModel::optimised() const {
 
 const tactus_model* CompiledModel::wait_optimised() {
   if (implementation_->thread.joinable()) implementation_->thread.join();
+  const std::lock_guard lock(implementation_->tangent_mutex);
+  if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
   return current();
 }
+
+const tactus_model* CompiledModel::with_tangents() { return implementation_->with_tangents(); }
 
 JitTimes CompiledModel::times() const {
   JitTimes times = implementation_->times;
   times.optimised = implementation_->optimised_seconds.load();
+  times.tangents = implementation_->tangent_seconds.load();
   return times;
 }
 

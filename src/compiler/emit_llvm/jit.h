@@ -5,7 +5,9 @@
 //   optimised  the model linked with the kernel's bitcode: a whole step is one function (-O2 for this processor, without
 //              vectorisers and contraction). Compiled on a background thread and swapped in when ready.
 //
-// Both tables have the same layout and metadata, so a running Instance moves from one to the other between two calls.
+// Tangents are compiled with the model when JitOptions say so, else at the first call of with_tangents: most runs need none.
+//
+// All tables have the same layout and metadata, so a running Instance moves from one to the other between two calls.
 // This header knows nothing of LLVM.
 #pragma once
 
@@ -14,6 +16,7 @@
 
 #include "abi/model.h"
 #include "compiler/ir/ir.h"
+#include "compiler/tangent/tangent.h"
 
 namespace emit_llvm {
 
@@ -26,6 +29,8 @@ struct JitOptions {
   std::size_t full_optimisation_limit = 20'000;
   // Above this many there is no optimised tier: it would not pay.
   std::size_t optimisation_limit = 2'000'000;
+  // Tangents that every table has from the start, for a solver that needs them.
+  tangent::Functions tangents = tangent::none;
 };
 
 // How long the parts took; for `--time` and benchmarks. Seconds.
@@ -33,6 +38,7 @@ struct JitTimes {
   double build = 0;      // IR instructions -> LLVM
   double quick = 0;      // from compile() to a callable quick table, all included
   double optimised = 0;  // from the thread's start to the optimised table; 0 until then
+  double tangents = 0;   // the first call of with_tangents; 0 until then
 };
 
 // Owns the code and the metadata behind its tables: they die with it. Not movable, since tables point into it.
@@ -50,7 +56,10 @@ class CompiledModel {
   const tactus_model* quick() const;
   // Null until it is ready, and for ever when there is none.
   const tactus_model* optimised() const;
-  // Blocks until the background thread has ended, then current().
+  // The best table there is now with the tangents of all functions. The first call compiles their quick tier and starts another
+  // background thread for the optimised one. Locks and may allocate: not for a real-time thread, which may use what it gave.
+  const tactus_model* with_tangents();
+  // Blocks until the background threads have ended, then current().
   const tactus_model* wait_optimised();
 
   JitTimes times() const;

@@ -30,6 +30,7 @@ struct Surroundings {
   llvm::Value* t = nullptr;
   llvm::Value* x = nullptr;
   llvm::Value* dx = nullptr;
+  llvm::Value* direction = nullptr;
   llvm::Value* captured = nullptr;
   llvm::Value* z = nullptr;
   llvm::Value* r = nullptr;
@@ -38,8 +39,11 @@ struct Surroundings {
 
 class ModuleBuilder {
  public:
-  ModuleBuilder(const ir::Program& program, llvm::LLVMContext& context, const ModuleOptions& options)
+  // tangents: null without.
+  ModuleBuilder(const ir::Program& program, const ir::Tangents* tangents, llvm::LLVMContext& context,
+                const ModuleOptions& options)
       : program_(program),
+        tangents_(tangents),
         options_(options),
         layout_(ir::layout_of(program)),
         context_(context),
@@ -54,13 +58,14 @@ class ModuleBuilder {
     // Functions may name the table before it is known: a stand-in until then.
     table_ = new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context), true,
                                       llvm::GlobalValue::ExternalLinkage, nullptr, options.table);
+    model_ = table_;
   }
 
   std::unique_ptr<llvm::Module> build() {
     const Metadata metadata =
         options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
     sampled_ = metadata.tables;
-    for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
+    residuals();
     llvm::Function* prepare = function("prepare", program_.prepare, Arguments::none);
     llvm::Function* initialize = function("initialize", program_.initialize, Arguments::none);
     llvm::Function* derivative = function("derivative", program_.derivative, Arguments::x_dx);
@@ -75,14 +80,26 @@ class ModuleBuilder {
     llvm::Constant* condition = null();
     if (!program_.conditions.empty())
       condition = function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, null(),
+    llvm::Constant* tangent_entry = null();
+    if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
+    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, tangent_entry,
                      kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
                      kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
 
+  // Only the tangents, for a table that is somewhere else.
+  std::unique_ptr<llvm::Module> build_tangents(const std::string& name, const tactus_model& table) {
+    sampled_ = metadata_of_process(*options_.metadata).tables;
+    model_ = address(&table);
+    residuals();
+    tangent(llvm::GlobalValue::ExternalLinkage, name);
+    table_->eraseFromParent();
+    return std::move(module_);
+  }
+
  private:
-  enum class Arguments { none, x, x_dx };  // beyond model and instance
+  enum class Arguments { none, x, x_dx, x_direction_dx };  // beyond model and instance
 
   // ---- functions
 
@@ -137,19 +154,30 @@ class ModuleBuilder {
     sine_slot_ = cosine_slot_ = nullptr;
   }
 
-  void residual(std::size_t k) {
-    const std::array<llvm::Type*, 4> parameters = {pointer_, pointer_, pointer_, pointer_};
-    llvm::Function* f = declare(options_.prefix + "_residual_" + std::to_string(k), llvm::Type::getVoidTy(context_),
-                                parameters, llvm::GlobalValue::InternalLinkage);
-    residuals_.push_back(f);
+  void residuals() {
+    for (std::size_t k = 0; k < program_.residuals.size(); ++k) {
+      residuals_.push_back(residual("_residual_" + std::to_string(k), program_.residuals[k], false));
+    }
+    if (tangents_ == nullptr) return;
+    for (std::size_t k = 0; k < tangents_->residuals.size(); ++k) {
+      residual_tangents_.push_back(residual("_residual_tangent_" + std::to_string(k), tangents_->residuals[k], true));
+    }
+  }
+
+  llvm::Function* residual(const std::string& name, const ir::Chunk& source, bool is_tangent) {
+    const std::vector<llvm::Type*> parameters(is_tangent ? 5 : 4, pointer_);
+    llvm::Function* f = declare(options_.prefix + name, llvm::Type::getVoidTy(context_), parameters,
+                                llvm::GlobalValue::InternalLinkage);
     start_function(f);
     Surroundings around;
     around.captured = f->getArg(0);
     around.z = f->getArg(1);
-    around.r = f->getArg(2);
-    around.j = f->getArg(3);
-    chunk(program_.residuals[k], around);
+    if (is_tangent) around.direction = f->getArg(2);
+    around.r = f->getArg(is_tangent ? 3 : 2);
+    around.j = f->getArg(is_tangent ? 4 : 3);
+    chunk(source, around);
     builder_.CreateRetVoid();
+    return f;
   }
 
   // x and dx are not changed, respectively read, by any other way while the function runs.
@@ -157,7 +185,11 @@ class ModuleBuilder {
     if (arguments == Arguments::none) return;
     f->addParamAttr(first_data_pointer, llvm::Attribute::NoAlias);
     f->addParamAttr(first_data_pointer, llvm::Attribute::ReadOnly);
-    if (arguments == Arguments::x_dx) f->addParamAttr(first_data_pointer + 1, llvm::Attribute::NoAlias);
+    if (arguments == Arguments::x) return;
+    f->addParamAttr(first_data_pointer + 1, llvm::Attribute::NoAlias);
+    if (arguments == Arguments::x_dx) return;
+    f->addParamAttr(first_data_pointer + 1, llvm::Attribute::ReadOnly);
+    f->addParamAttr(first_data_pointer + 2, llvm::Attribute::NoAlias);
   }
 
   // Fills t and x of functions that are called without them from the instance.
@@ -171,6 +203,10 @@ class ModuleBuilder {
       around.t = f->getArg(first + 1);
       around.x = f->getArg(first + 2);
       if (arguments == Arguments::x_dx) around.dx = f->getArg(first + 3);
+      if (arguments == Arguments::x_direction_dx) {
+        around.direction = f->getArg(first + 3);
+        around.dx = f->getArg(first + 4);
+      }
     }
     return around;
   }
@@ -189,13 +225,14 @@ class ModuleBuilder {
     std::vector<llvm::Type*> parameters = {pointer_, pointer_};
     if (arguments != Arguments::none) parameters.insert(parameters.end(), {real_, pointer_});
     if (arguments == Arguments::x_dx) parameters.push_back(pointer_);
+    if (arguments == Arguments::x_direction_dx) parameters.insert(parameters.end(), {pointer_, pointer_});
 
     std::string full_name = options_.prefix;
     full_name += '_';
     full_name += name;
     std::size_t size = 0;
     for (const ir::Chunk& c : source.chunks) size += c.instructions.size();
-    const bool always_inline = size <= options_.always_inline_limit;
+    const bool always_inline = arguments != Arguments::x_direction_dx && size <= options_.always_inline_limit;
     inline_elementary_ =
         always_inline && arguments == Arguments::x_dx && elementary_calls(source) <= options_.inline_elementary_limit;
 
@@ -261,6 +298,94 @@ class ModuleBuilder {
     return whole;
   }
 
+  // The functions' tangents and the choice between them; -1 for one that was not asked for.
+  llvm::Function* tangent(llvm::GlobalValue::LinkageTypes linkage, const std::string& name) {
+    struct Choice {
+      tactus_function which;
+      const char* name;
+      const ir::Function& source;
+      bool of_the_instance;  // t and x
+    };
+    const Choice choices[] = {
+        {TACTUS_OF_PREPARE, "prepare_tangent", tangents_->prepare, true},
+        {TACTUS_OF_INITIALIZE, "initialize_tangent", tangents_->initialize, true},
+        {TACTUS_OF_DERIVATIVE, "derivative_tangent", tangents_->derivative, false},
+        {TACTUS_OF_OUTPUTS, "outputs_tangent", tangents_->outputs, false},
+        {TACTUS_OF_WATCH, "watch_tangent", tangents_->watch, false},
+        {TACTUS_OF_CONSTRAINTS, "constraints_tangent", tangents_->constraints, false},
+        {TACTUS_OF_CONDITIONS, "conditions_tangent", tangents_->conditions, false},
+    };
+    const auto made = [&](const std::string& part, const ir::Function& source) -> llvm::Function* {
+      if (source.chunks.empty()) return nullptr;
+      return function(part, source, Arguments::x_direction_dx, ir::warm_starts(source));
+    };
+    std::vector<llvm::Function*> functions;
+    for (const Choice& choice : choices) functions.push_back(made(choice.name, choice.source));
+    std::vector<llvm::Function*> handlers;
+    for (std::size_t k = 0; k < tangents_->handlers.size(); ++k) {
+      handlers.push_back(made("handler_" + std::to_string(k) + "_tangent", tangents_->handlers[k]));
+    }
+
+    const std::array<llvm::Type*, 7> parameters = {pointer_, pointer_, i32_, real_, pointer_, pointer_, pointer_};
+    llvm::Function* whole = declare(name, i32_, parameters, linkage);
+    start_function(whole);
+    llvm::Value* const instance = whole->getArg(1);
+    auto* const no_such = llvm::BasicBlock::Create(context_, "", whole);
+    auto* const nothing_more = llvm::BasicBlock::Create(context_, "", whole);
+    auto* const of_event = tangents_->fire ? llvm::BasicBlock::Create(context_, "", whole) : no_such;
+    const auto call = [&](llvm::Function* function, bool of_the_instance) {
+      llvm::Value* t = whole->getArg(3);
+      llvm::Value* x = whole->getArg(4);
+      if (of_the_instance) {
+        t = builder_.CreateLoad(real_, header_field(instance, offsetof(tactus_instance, time)));
+        x = section(instance, layout_.states, 0);
+      }
+      builder_.CreateRet(
+          builder_.CreateCall(function, {whole->getArg(0), instance, t, x, whole->getArg(5), whole->getArg(6)}));
+    };
+    auto* const choice = builder_.CreateSwitch(whole->getArg(2), of_event, std::size(choices));
+    for (std::size_t k = 0; k < std::size(choices); ++k) {
+      auto* block = functions[k] == nullptr ? no_such : llvm::BasicBlock::Create(context_, "", whole);
+      choice->addCase(builder_.getInt32(choices[k].which), block);
+      if (functions[k] == nullptr) continue;
+      builder_.SetInsertPoint(block);
+      call(functions[k], choices[k].of_the_instance);
+    }
+    if (tangents_->fire) {
+      // What an event leaves as it was moves as it did.
+      builder_.SetInsertPoint(of_event);
+      if (program_.discrete_count > 0) {
+        const tactus_model counts = direction_counts();
+        builder_.CreateMemCpy(whole->getArg(6), llvm::Align(8),
+                              offset(whole->getArg(5), 8 * tactus_direction_discrete(&counts)), llvm::Align(8),
+                              8 * std::uint64_t{program_.discrete_count});
+      }
+      auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
+      for (std::size_t k = 0; k < handlers.size(); ++k) {
+        if (handlers[k] == nullptr) continue;
+        auto* block = llvm::BasicBlock::Create(context_, "", whole);
+        event->addCase(builder_.getInt32(static_cast<std::uint32_t>(TACTUS_OF_FIRE + k)), block);
+        builder_.SetInsertPoint(block);
+        call(handlers[k], true);
+      }
+    }
+    builder_.SetInsertPoint(nothing_more);
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+    builder_.SetInsertPoint(no_such);
+    builder_.CreateRet(builder_.getInt32(0xffffffffu));
+    return whole;
+  }
+
+  tactus_model direction_counts() const {
+    tactus_model counts = {};
+    counts.state_count = static_cast<std::uint32_t>(program_.state_names.size());
+    counts.input_count = program_.input_count;
+    counts.parameter_count = static_cast<std::uint32_t>(program_.parameters.size());
+    counts.derived_count = program_.derived_count;
+    counts.discrete_count = program_.discrete_count;
+    return counts;
+  }
+
   // ---- memory
 
   llvm::Value* offset(llvm::Value* base, std::uint64_t bytes) {
@@ -324,7 +449,15 @@ class ModuleBuilder {
     llvm::Value* size = builder_.getInt32(i.size);
     llvm::Value* solution = nullptr;
     llvm::Value* status = nullptr;
-    if (i.op == Op::linear_solve) {
+    if (i.op == Op::newton_tangent) {
+      const ir::Instruction& solved = c.instructions[i.a];
+      llvm::Value* work = section(around.instance, layout_.work, i.index + i.count);
+      solution = section(around.instance, layout_.work, i.index + i.count + i.size * i.size);
+      status = builder_.CreateCall(
+          kernel_function("tk_newton_tangent", i32_, {i32_, pointer_, pointer_, pointer_, pointer_, pointer_}),
+          {size, residual_tangents_.at(i.residual), section(around.instance, layout_.work, solved.index),
+           section(around.instance, layout_.warm, solved.warm), scratch, work});
+    } else if (i.op == Op::linear_solve) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
       solution = section(around.instance, layout_.work, i.index + i.size * i.size);
       status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}),
@@ -397,6 +530,9 @@ class ModuleBuilder {
       case Op::input_rate:
         result = instance_load(around, layout_.input_rates, i.index);
         return;
+      case Op::input_time:
+        result = load(header_field(around.instance, offsetof(tactus_instance, input_time)));
+        return;
       case Op::parameter:
         result = instance_load(around, layout_.parameters, i.index);
         return;
@@ -409,7 +545,7 @@ class ModuleBuilder {
       case Op::delayed:
         TACTUS_CHECK(around.instance != nullptr);
         result = builder_.CreateCall(reading_function("tk_delayed", {pointer_, pointer_, i32_, real_}),
-                                     {table_, around.instance, builder_.getInt32(i.index), around.t});
+                                     {model_, around.instance, builder_.getInt32(i.index), around.t});
         return;
       case Op::load_work:
         result = instance_load(around, layout_.work, i.index);
@@ -419,6 +555,9 @@ class ModuleBuilder {
         return;
       case Op::unknown:
         result = load(element(around.z, i.index));
+        return;
+      case Op::direction:
+        result = load(element(around.direction, i.index));
         return;
       case Op::add:
         result = builder_.CreateFAdd(a, b);
@@ -506,6 +645,7 @@ class ModuleBuilder {
         return;
       case Op::linear_solve:
       case Op::newton_solve:
+      case Op::newton_tangent:
         return solve(c, uses, around, v);
       case Op::solution:
         return;  // read behind its solve
@@ -607,6 +747,9 @@ class ModuleBuilder {
     llvm::Constant* state_flags;
     llvm::Constant* constraint_start;
     llvm::Constant* constraint_index;
+    llvm::Constant* jacobian_start;
+    llvm::Constant* jacobian_index;
+    llvm::Constant* colours;
   };
 
   llvm::Constant* address(const void* pointer) {
@@ -631,7 +774,10 @@ class ModuleBuilder {
             address(static_cast<const void*>(m.state_names)),
             address(m.state_flags),
             address(m.constraint_jacobian.start),
-            address(m.constraint_jacobian.index)};
+            address(m.constraint_jacobian.index),
+            address(m.jacobian.start),
+            address(m.jacobian.index),
+            address(m.colours)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -704,6 +850,11 @@ class ModuleBuilder {
     m.state_flags = words(program_.state_flags);
     m.constraint_start = words(program_.constraint_jacobian.start);
     m.constraint_index = words(program_.constraint_jacobian.index);
+    const ir::Tangents no_tangents;
+    const ir::Tangents& tangents = tangents_ != nullptr ? *tangents_ : no_tangents;
+    m.jacobian_start = words(tangents.jacobian.start);
+    m.jacobian_index = words(tangents.jacobian.index);
+    m.colours = words(tangents.colours);
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
@@ -721,7 +872,7 @@ class ModuleBuilder {
         u32(program_.derived_count),
         u32(program_.output_count),
         u32(program_.warm_count),
-        u32(program_.work_count),
+        u32(ir::work_count(program_)),
         u32(program_.discrete_count),
         u32(program_.events.size()),
         u32(program_.watch_count),
@@ -731,7 +882,7 @@ class ModuleBuilder {
         u32(program_.relations.size()),
         u32(program_.constraints.size()),
         u32(program_.conditions.size()),
-        u32(0),
+        u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
                    u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
                    u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
@@ -750,8 +901,8 @@ class ModuleBuilder {
         m.conditions,
         m.state_names,
         m.state_flags,
-        structure({null(), null()}),
-        null(),
+        structure({m.jacobian_start, m.jacobian_index}),
+        m.colours,
         structure({null(), null()}),
         null(),
         null(),
@@ -786,10 +937,11 @@ class ModuleBuilder {
     global->takeName(table_);
     table_->replaceAllUsesWith(global);
     table_->eraseFromParent();
-    table_ = global;
+    model_ = table_ = global;
   }
 
   const ir::Program& program_;
+  const ir::Tangents* tangents_;
   const ModuleOptions& options_;
   tactus_layout layout_;
   llvm::LLVMContext& context_;
@@ -800,8 +952,10 @@ class ModuleBuilder {
   llvm::Type* i64_;
   llvm::PointerType* pointer_;
   llvm::GlobalVariable* table_ = nullptr;
+  llvm::Constant* model_ = nullptr;    // what the kernel gets as the model: the table, here or elsewhere
   llvm::Constant* sampled_ = nullptr;  // the table's `tables`
   std::vector<llvm::Function*> residuals_;
+  std::vector<llvm::Function*> residual_tangents_;
   std::vector<llvm::Value*> values_;  // of the chunk being built
   llvm::Value* sine_slot_ = nullptr;  // of the function being built
   llvm::Value* cosine_slot_ = nullptr;
@@ -814,7 +968,13 @@ class ModuleBuilder {
 
 std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context,
                                            const ModuleOptions& options) {
-  return ModuleBuilder(program, context, options).build();
+  return ModuleBuilder(program, program.tangents ? &*program.tangents : nullptr, context, options).build();
+}
+
+std::unique_ptr<llvm::Module> build_tangent_module(const ir::Program& program, const ir::Tangents& tangents,
+                                                   const std::string& name, const tactus_model& table,
+                                                   llvm::LLVMContext& context, const ModuleOptions& options) {
+  return ModuleBuilder(program, &tangents, context, options).build_tangents(name, table);
 }
 
 KernelEntries specialised_entries(const ir::Program& program, int solver) {

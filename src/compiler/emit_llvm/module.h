@@ -40,6 +40,13 @@ struct ModuleOptions {
 [[nodiscard]] std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context,
                                                          const ModuleOptions& options);
 
+// The program's tangents alone: the external function `name` is what `tangent` is in a table. In this process only; `table` is
+// one of the program's, with `options.metadata`.
+[[nodiscard]] std::unique_ptr<llvm::Module> build_tangent_module(const ir::Program& program,
+                                                                 const ir::Tangents& tangents, const std::string& name,
+                                                                 const tactus_model& table, llvm::LLVMContext& context,
+                                                                 const ModuleOptions& options);
+
 // The table's entries for a kernel specialised for one solver: the loop of that one inlined around the model, every other
 // solver through the generic functions. -1: what a run of the model takes by itself (runtime/sim/plan.h).
 struct KernelEntries {

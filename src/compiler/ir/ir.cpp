@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <iterator>
+#include <span>
 
 #include "base/check.h"
 
@@ -35,6 +36,8 @@ const char* name(Op op) {
       return "input";
     case Op::input_rate:
       return "input_rate";
+    case Op::input_time:
+      return "input_time";
     case Op::parameter:
       return "parameter";
     case Op::derived:
@@ -49,6 +52,8 @@ const char* name(Op op) {
       return "captured";
     case Op::unknown:
       return "unknown";
+    case Op::direction:
+      return "direction";
     case Op::add:
       return "add";
     case Op::subtract:
@@ -111,6 +116,8 @@ const char* name(Op op) {
       return "linear_solve";
     case Op::newton_solve:
       return "newton_solve";
+    case Op::newton_tangent:
+      return "newton_tangent";
     case Op::solution:
       return "solution";
     case Op::store_derivative:
@@ -166,6 +173,7 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
       case Op::load_work:
       case Op::captured:
       case Op::unknown:
+      case Op::direction:
         fmt::format_to(out, "[{}]", i.index);
         break;
       case Op::solution:
@@ -181,8 +189,10 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
         break;
       case Op::linear_solve:
       case Op::newton_solve:
+      case Op::newton_tangent:
         fmt::format_to(out, " size {} block {} work {}", i.size, i.block, i.index);
         if (i.op == Op::newton_solve) fmt::format_to(out, " warm {} residual {}", i.warm, i.residual);
+        if (i.op == Op::newton_tangent) fmt::format_to(out, " of v{} residual {}", i.a, i.residual);
         text += " (";
         for (std::uint32_t k = 0; k < i.count; ++k) {
           if (k > 0) text += i.op == Op::linear_solve && k == i.size * i.size ? "; " : " ";
@@ -266,6 +276,30 @@ void dump_hybrid(const Program& program, std::string& text) {
   }
 }
 
+void dump_tangents(const Tangents& tangents, std::string& text) {
+  dump_function("tangent of prepare", tangents.prepare, text);
+  dump_function("tangent of initialize", tangents.initialize, text);
+  dump_function("tangent of derivative", tangents.derivative, text);
+  dump_function("tangent of outputs", tangents.outputs, text);
+  dump_function("tangent of watch", tangents.watch, text);
+  dump_function("tangent of constraints", tangents.constraints, text);
+  dump_function("tangent of conditions", tangents.conditions, text);
+  for (std::size_t k = 0; k < tangents.handlers.size(); ++k) {
+    dump_function(fmt::format("tangent of handler {}", k), tangents.handlers[k], text);
+  }
+  for (std::size_t k = 0; k < tangents.residuals.size(); ++k) {
+    fmt::format_to(std::back_inserter(text), "tangent of residual {}\n", k);
+    dump_chunk(tangents.residuals[k], text);
+  }
+  for (std::size_t k = 0; k < tangents.colours.size(); ++k) {
+    const auto rows =
+        std::span(tangents.jacobian.index)
+            .subspan(tangents.jacobian.start[k], tangents.jacobian.start[k + 1] - tangents.jacobian.start[k]);
+    fmt::format_to(std::back_inserter(text), "jacobian column {}: colour {}, rows {}\n", k, tangents.colours[k],
+                   fmt::join(rows, " "));
+  }
+}
+
 }  // namespace
 
 std::string dump(const Program& program) {
@@ -289,6 +323,7 @@ std::string dump(const Program& program) {
     fmt::format_to(std::back_inserter(text), "residual {}\n", k);
     dump_chunk(program.residuals[k], text);
   }
+  if (program.tangents) dump_tangents(*program.tangents, text);
   for (std::size_t k = 0; k < program.blocks.size(); ++k) {
     const Block& block = program.blocks[k];
     fmt::format_to(std::back_inserter(text), "block {}: line {}: solve {{{}}} for {{{}}}\n", k, block.line,

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ enum class Op : std::uint8_t {
   state,       // x[index]
   input,       // inputs[index] + input_rates[index] * (t - input_time)
   input_rate,  // input_rates[index]
+  input_time,  // when the inputs were set
   parameter,   // parameters[index]
   derived,     // derived[index]
   discrete,    // discrete[index], after every store_discrete before it
@@ -32,6 +34,7 @@ enum class Op : std::uint8_t {
   load_work,   // work[index]
   captured,    // in a residual: captured[index]
   unknown,     // in a residual: z[index]
+  direction,  // in a tangent: direction[index], laid out as tactus_direction_..; in a tangent of a residual: of captured[index]
   // Arithmetic: a, b are doubles.
   add,
   subtract,
@@ -68,7 +71,9 @@ enum class Op : std::uint8_t {
                  // work[index ..) has size*size + size doubles of scratch. block: index into Program::blocks
   newton_solve,  // `size` unknowns; residual: index into Program::residuals; operands: the captured values.
                  // z starts from and stays in warm[warm ..); work[index ..) has count + size*size + 3*size doubles
-  solution,      // a: a linear_solve or newton_solve, index: which unknown
+  newton_tangent,  // a: the newton_solve right before it; residual: index into Tangents::residuals; operands: how fast its
+                   // captured values change; work[index ..) has count + size*size + size doubles
+  solution,        // a: a linear_solve, newton_solve or newton_tangent, index: which unknown
   // Effects: a is the double stored.
   store_derivative,  // dx[index]; in functions with another result: result[index]
   store_discrete,    // discrete[index] (in initialize and in handlers)
@@ -89,7 +94,7 @@ struct Instruction {
   Value b = no_value;
   Value c = no_value;
   std::uint32_t index = 0;
-  std::uint32_t size = 0;   // linear_solve, newton_solve
+  std::uint32_t size = 0;   // linear_solve, newton_solve, newton_tangent
   std::uint32_t first = 0;  // their operands
   std::uint32_t count = 0;
   std::uint32_t residual = 0;  // newton_solve
@@ -181,6 +186,24 @@ struct Pattern {
   std::vector<std::uint32_t> index = {};
 };
 
+// How fast what the functions of the same names compute changes along a direction: `result` gets that and nothing else of the
+// Instance changes but work. Made by tangent::make; a function that was not asked for has no chunks.
+struct Tangents {
+  Function prepare = {};
+  Function initialize = {};  // result: states, then discrete
+  Function derivative = {};
+  Function outputs = {};
+  Function watch = {};
+  Function constraints = {};  // result: the constraints only
+  Function conditions = {};
+  std::vector<Function> handlers = {};  // result: the discrete values that an event changes
+  bool fire = false;                    // whether handlers were asked for
+  std::vector<Chunk> residuals = {};    // (captured, z, direction of captured) -> (dr, j)
+  Pattern jacobian = {};                // of the derivative by x, by columns
+  std::vector<std::uint32_t> colours = {};
+  std::uint32_t colour_count = 0;
+};
+
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
 struct Program {
   std::string name;
@@ -217,6 +240,8 @@ struct Program {
   std::uint32_t output_count = 0;
   std::uint32_t warm_count = 0;
   std::uint32_t work_count = 0;
+  std::uint32_t tangent_work_count = 0;  // room behind it for tangents; tangent::work_count
+  std::optional<Tangents> tangents = {};
 
   double starting_time = 0;
   double ending_time = 0;

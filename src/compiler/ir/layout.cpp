@@ -21,7 +21,7 @@ tactus_layout layout_of(const Program& program) {
   model.derived_count = program.derived_count;
   model.output_count = program.output_count;
   model.warm_count = program.warm_count;
-  model.work_count = program.work_count;
+  model.work_count = work_count(program);
   model.discrete_count = program.discrete_count;
   model.event_count = static_cast<std::uint32_t>(program.events.size());
   model.watch_count = program.watch_count;
@@ -36,6 +36,8 @@ tactus_layout layout_of(const Program& program) {
   tk_layout(&model, &layout);
   return layout;
 }
+
+std::uint32_t work_count(const Program& program) { return program.work_count + program.tangent_work_count; }
 
 EventTable event_table(const Program& program) {
   EventTable table;

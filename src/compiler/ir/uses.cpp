@@ -8,7 +8,7 @@ namespace ir {
 
 namespace {
 
-bool is_solve(Op op) { return op == Op::linear_solve || op == Op::newton_solve; }
+bool is_solve(Op op) { return op == Op::linear_solve || op == Op::newton_solve || op == Op::newton_tangent; }
 
 // Operands must stand before their user: checked here for all backends.
 void mark(std::vector<bool>& live, Value user, Value operand) {
@@ -61,6 +61,10 @@ std::size_t instruction_count(const Program& program) {
   }
   for (const Function& handler : program.handlers) add(handler);
   for (const Chunk& chunk : program.residuals) count += chunk.instructions.size();
+  if (program.tangents) {
+    for_each_function(*program.tangents, add);
+    for (const Chunk& chunk : program.tangents->residuals) count += chunk.instructions.size();
+  }
   return count;
 }
 
@@ -73,6 +77,7 @@ std::vector<std::uint32_t> warm_starts(const Function& function) {
   std::vector<std::uint32_t> places;
   for (const Chunk& chunk : function.chunks) {
     for (const Instruction& i : chunk.instructions) {
+      if (i.op == Op::store_warm) places.push_back(i.index);
       if (i.op != Op::newton_solve) continue;
       for (std::uint32_t k = 0; k < i.size; ++k) places.push_back(i.warm + k);
     }

@@ -28,10 +28,19 @@ struct Uses {
 
 Uses find_uses(const Chunk& chunk);
 
+template <class Visit>
+void for_each_function(const Tangents& tangents, Visit visit) {
+  for (const Function* function : {&tangents.prepare, &tangents.initialize, &tangents.derivative, &tangents.outputs,
+                                   &tangents.watch, &tangents.constraints, &tangents.conditions}) {
+    visit(*function);
+  }
+  for (const Function& handler : tangents.handlers) visit(handler);
+}
+
 // The number of instructions of all functions and residuals.
 std::size_t instruction_count(const Program& program);
 bool can_fail(const Chunk& chunk);
-// The places in the warm section that a function's Newton blocks change, increasing.
+// The places in the warm section that a function changes, by Newton blocks or first guesses, increasing.
 std::vector<std::uint32_t> warm_starts(const Function& function);
 
 }  // namespace ir
