@@ -181,7 +181,8 @@ struct Report {
     object["notes"] = notes;
     object["steps"] = outcome.steps;
     object["rejected"] = outcome.rejected;
-    object["solver"] = sim::solver_name(plan.solver);
+    object["solver"] = sim::solver_name(outcome.solver);
+    if (outcome.switched_at) object["switched_at"] = json_number(*outcome.switched_at);
     object["compile_seconds"] = compile_seconds;
     object["run_seconds"] = run_seconds;
     if (!compiled.diags.diagnostics().empty())
@@ -220,9 +221,11 @@ struct Report {
       }
       std::string steps = counted(static_cast<std::size_t>(outcome.steps), "step");
       double step = plan.full_steps == 0 && plan.last_step > 0 ? plan.last_step : plan.step;  // longer than the run
+      std::string solvers(sim::solver_name(plan.solver));
+      if (outcome.switched_at) solvers += fmt::format(" and {}", sim::solver_name(outcome.solver));
       std::string method = plan.adaptive()
                                ? fmt::format("{} of {} ({} rejected), tolerance {}", steps,
-                                             sim::solver_name(plan.solver), outcome.rejected, plan.tolerance)
+                                             solvers, outcome.rejected, plan.tolerance)
                                : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
       for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
@@ -280,6 +283,7 @@ int run(const RunOptions& options) {
   emit_llvm::JitOptions tiers;
   tiers.solver =
       sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
+  if (tactus_is_stiff_solver(tiers.solver)) tiers.tangents = tangent::only(TACTUS_OF_DERIVATIVE);
   emit_llvm::CompiledModel jit(std::move(*compiled.program), tiers);
   const tactus_model& model = *jit.current();
   double compile_seconds = seconds_since(before_compile);
@@ -312,6 +316,7 @@ int run(const RunOptions& options) {
     Progress progress(plan->start, plan->end, !options.quiet);
     sim::Request request;
     request.table = [&jit] { return jit.current(); };
+    request.stiff_table = [&] { return tiers.tangents != tangent::none ? jit.current() : jit.with_tangents(); };
     request.plan = *plan;
     request.parameters = std::move(parameters);
     request.feeds = devices.feeds;
@@ -323,6 +328,7 @@ int run(const RunOptions& options) {
     outcome = sim::run(request, settings.recording ? &rows : nullptr);
   }
   double run_seconds = seconds_since(before_run);
+  notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
 
   // What it left.
   std::vector<std::string> files_written;

@@ -1,7 +1,7 @@
 /* The matrix of the stiff methods: W = shift I - J, J = df/dx, factored once and used for several right sides.
  *
- *   dense   J by one tangent a state, or a colour when the pattern is known; LU with partial pivoting (lu.c)
- *   sparse  J by one tangent a colour; Gauss's elimination along the rows of the pattern that the compiler foresaw, in its order,
+ *   dense   J by tangents (jacobian.c); LU with partial pivoting (lu.c)
+ *   sparse  J by tangents, its entries only; Gauss's elimination along the rows of the pattern that the compiler foresaw, in its order,
  *           fill included and without exchanges. Doolittle's form; the way of KPP: Damian, Sandu and others, Comput. Chem. Eng.
  *           26(11), 2002, and before it Gustavson, in Rose and Willoughby, Sparse Matrices and their Applications, 1972.
  *
@@ -13,7 +13,7 @@
 #include "kernel/sections.h"
 
 typedef struct tk_linear_parts {
-  double* direction;
+  double* direction; /* with `result` behind it the scratch of tk_jacobian */
   double* result;
   double* jacobian; /* dense: n x n, by rows; sparse: as model->jacobian */
   double* factors;  /* dense: n x n, by rows; sparse: as model->factors */
@@ -45,42 +45,24 @@ static tk_linear_parts tk_linear_find(const tactus_model* model, tactus_instance
   return parts;
 }
 
-/* The columns of one colour from the tangent that moved them all. */
-static void tk_linear_scatter(const tactus_model* model, const tk_linear_parts* parts, uint32_t colour) {
-  const uint32_t n = model->state_count;
-  const int is_sparse = tk_linear_is_sparse(model);
-  for (uint32_t j = 0; j < n; j++) {
-    if (model->colours[j] != colour) continue;
-    for (uint32_t e = model->jacobian.start[j]; e < model->jacobian.start[j + 1]; e++) {
-      const uint32_t i = model->jacobian.index[e];
-      parts->jacobian[is_sparse ? e : (uint64_t)i * n + j] = parts->result[i];
-    }
-  }
-}
-
 int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                             double* df_dt) {
   const uint32_t n = model->state_count;
   if (!model->tangent || model->layout.size - model->layout.linear < tk_linear_size(model)) return TACTUS_NO_SOLVER;
   if (tk_linear_size(model) == 0) return TACTUS_NO_SOLVER;
   const tk_linear_parts parts = tk_linear_find(model, instance);
+  int status = tk_time_derivative(model, instance, t, x, parts.direction, df_dt);
+  if (status != TACTUS_OK) return status;
+  if (tk_linear_is_sparse(model)) return tk_jacobian(model, instance, t, x, parts.direction, parts.jacobian);
+  if (model->jacobian.start) return tk_dense_jacobian(model, instance, t, x, parts.direction, parts.jacobian);
+  /* A table filled by hand need not have a pattern. */
   double* const moved = parts.direction + tactus_direction_states(model);
-  const int has_pattern = model->jacobian.start != 0 && model->colours != 0;
-  tk_zero((uint32_t)tactus_direction_size(model), parts.direction);
-  parts.direction[0] = 1.0;
-  int status = model->tangent(model, instance, TACTUS_OF_DERIVATIVE, t, x, parts.direction, df_dt);
   parts.direction[0] = 0.0;
-  if (!tk_linear_is_sparse(model)) tk_zero(n * n, parts.jacobian);
-  const uint32_t count = has_pattern ? model->colour_count : n;
-  for (uint32_t colour = 0; colour < count && status == TACTUS_OK; colour++) {
-    for (uint32_t j = 0; j < n; j++) moved[j] = (has_pattern ? model->colours[j] : j) == colour ? 1.0 : 0.0;
+  for (uint32_t j = 0; j < n && status == TACTUS_OK; j++) {
+    moved[j] = 1.0;
     status = model->tangent(model, instance, TACTUS_OF_DERIVATIVE, t, x, parts.direction, parts.result);
-    if (status != TACTUS_OK) break;
-    if (has_pattern) {
-      tk_linear_scatter(model, &parts, colour);
-    } else {
-      for (uint32_t i = 0; i < n; i++) parts.jacobian[(uint64_t)i * n + colour] = parts.result[i];
-    }
+    moved[j] = 0.0;
+    for (uint32_t i = 0; i < n; i++) parts.jacobian[(uint64_t)i * n + j] = parts.result[i];
   }
   return status;
 }

@@ -750,6 +750,11 @@ class ModuleBuilder {
     llvm::Constant* jacobian_start;
     llvm::Constant* jacobian_index;
     llvm::Constant* colours;
+    llvm::Constant* factors_start;
+    llvm::Constant* factors_index;
+    llvm::Constant* factor_order;
+    llvm::Constant* factor_diagonal;
+    llvm::Constant* factor_places;
   };
 
   llvm::Constant* address(const void* pointer) {
@@ -777,7 +782,12 @@ class ModuleBuilder {
             address(m.constraint_jacobian.index),
             address(m.jacobian.start),
             address(m.jacobian.index),
-            address(m.colours)};
+            address(m.colours),
+            address(m.factors.start),
+            address(m.factors.index),
+            address(m.factor_order),
+            address(m.factor_diagonal),
+            address(m.factor_places)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -855,6 +865,11 @@ class ModuleBuilder {
     m.jacobian_start = words(tangents.jacobian.start);
     m.jacobian_index = words(tangents.jacobian.index);
     m.colours = words(tangents.colours);
+    m.factors_start = words(tangents.factors.pattern.start);
+    m.factors_index = words(tangents.factors.pattern.index);
+    m.factor_order = words(tangents.factors.order);
+    m.factor_diagonal = words(tangents.factors.diagonal);
+    m.factor_places = words(tangents.factors.places);
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
@@ -903,10 +918,10 @@ class ModuleBuilder {
         m.state_flags,
         structure({m.jacobian_start, m.jacobian_index}),
         m.colours,
-        structure({null(), null()}),
-        null(),
-        null(),
-        null(),
+        structure({m.factors_start, m.factors_index}),
+        m.factor_order,
+        m.factor_diagonal,
+        m.factor_places,
         structure({m.constraint_start, m.constraint_index}),
         u32(program_.channels.size()),
         u32(program_.input_channels.size()),

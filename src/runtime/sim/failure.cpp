@@ -51,6 +51,8 @@ const char* status_name(tactus_status status) {
       return "step_too_small";
     case TACTUS_ENDLESS_EVENTS:
       return "endless_events";
+    case TACTUS_NO_SOLVER:
+      return "no_solver";
   }
   return "unknown";
 }
@@ -115,6 +117,10 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     failure.hint =
         "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
         "longer chain that does end needs `simulation max_transitions = ..`";
+  } else if (status == TACTUS_NO_SOLVER) {
+    failure.text = fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room",
+                               when);
+    failure.hint = "take an explicit solver: --solver tsit5";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state
                        ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")

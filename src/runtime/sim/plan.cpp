@@ -75,6 +75,14 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   if (tolerance && !positive(*tolerance))
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
+  plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
+  if (const bool is_rosenbrock = tactus_adaptive_form(plan.solver) == TACTUS_ROSENBROCK;
+      is_rosenbrock && model.state_count > 0 && model.layout.size == model.layout.linear) {
+    return fail(
+        fmt::format("`rosenbrock` has no room for the Jacobian of {} states that depend on one another in so many ways; "
+                    "it keeps a full one for at most {}: --solver cvode takes any number",
+                    model.state_count, TACTUS_DENSE_STATES));
+  }
 
   // Whether going on by `length` leaves the time where it is, at either end.
   auto lost = [&](double length) {

@@ -31,6 +31,7 @@ struct Settings {
 
 struct Plan {
   tactus_solver solver = TACTUS_TSIT5;
+  bool is_chosen = false;  // by the person: a stiff system then gets advice instead of another solver
   double start = 0;
   double end = 0;
   // Fixed: the step. Adaptive: the largest step.

@@ -3,7 +3,8 @@
 //
 //   tk_reset, parameters, inputs, tk_start
 //   fixed:     chunks of table->fixed_steps up to the next row, each at most about 50 ms of work
-//   adaptive:  table->adaptive_step, never across a knot of an input's signal
+//   adaptive:  table->adaptive_step, never across a knot of an input's signal; from where an explicit method finds the system
+//              stiff on by a stiff one, unless the person chose the solver
 //   rows       at start + k * period and at the end: the grid's own states where a row falls on a step, else by cubic Hermite
 //              interpolation (fixed) or the method's dense output (adaptive)
 //
@@ -43,6 +44,8 @@ struct Request {
   // The table to use from now on: asked before every chunk, so that a better compiled one may take over. All of them have the
   // same metadata and layout.
   std::function<const tactus_model*()> table;
+  // The same with tangents, for the stiff solvers; they are compiled when it is first asked for. Empty: `table` has what there is.
+  std::function<const tactus_model*()> stiff_table;
   Plan plan;
   std::vector<ParameterValue> parameters;
   std::vector<Feed> feeds;                  // an input without one reads zero
@@ -60,6 +63,9 @@ struct Outcome {
   std::int64_t rejected = 0;  // adaptive
   std::optional<Failure> failure;
   std::vector<double> outputs;  // at `time`; empty when they could not be computed
+  tactus_solver solver = TACTUS_TSIT5;   // at the end
+  std::optional<double> switched_at;     // when another solver took over
+  std::vector<std::string> notes;
 };
 
 // `observer` may be null: then nothing is recorded, and outputs are computed only at the end.
