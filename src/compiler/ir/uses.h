@@ -28,13 +28,14 @@ struct Uses {
 
 Uses find_uses(const Chunk& chunk);
 
-template <class Visit>
-void for_each_function(const Tangents& tangents, Visit visit) {
-  for (const Function* function : {&tangents.prepare, &tangents.initialize, &tangents.derivative, &tangents.outputs,
-                                   &tangents.watch, &tangents.constraints, &tangents.conditions}) {
+// Of Tangents or const Tangents.
+template <class AnyTangents, class Visit>
+void for_each_function(AnyTangents& tangents, Visit visit) {
+  for (auto* function : {&tangents.prepare, &tangents.initialize, &tangents.derivative, &tangents.outputs,
+                         &tangents.watch, &tangents.constraints, &tangents.conditions}) {
     visit(*function);
   }
-  for (const Function& handler : tangents.handlers) visit(handler);
+  for (auto& handler : tangents.handlers) visit(handler);
 }
 
 // The number of instructions of all functions and residuals.

@@ -7,7 +7,8 @@
 //   A z = b:     A z' = b' - A' z, by a second elimination of A
 //   r(c, z) = 0: J z' = -(dr/dc) c', J = dr/dz at the solution
 //
-// Where a function has a kink the tangent is the one of the side its instructions take. Noise and what a delay gives count
+// Where a derivative is infinite but the function is not, what does not move still has tangent 0: a model at rest at such a
+// point keeps the other columns of its Jacobian. Where a function has a kink the tangent is the one of the side its instructions take. Noise and what a delay gives count
 // as constant: neither is a function of what moves.
 #include "compiler/tangent/differentiate.h"
 
@@ -72,6 +73,10 @@ Value Differentiator::divided(Value a, Value divisor) {
   return a == no_value ? no_value : binary(Op::divide, a, divisor);
 }
 Value Differentiator::negated(Value a) { return a == no_value ? no_value : unary(Op::negate, a); }
+
+Value Differentiator::unless_still(Value moves, Value tangent) {
+  return select(binary(Op::equal, moves, constant(0)), constant(0), tangent);
+}
 
 // ---- functions and chunks
 
@@ -260,7 +265,8 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
     case Op::atan2: {
       if (da == no_value && db == no_value) return no_value;
       const Value square = binary(Op::add, binary(Op::multiply, a, a), binary(Op::multiply, b, b));
-      return divided(difference(scaled(da, b), scaled(db, a)), square);
+      const Value turned = difference(scaled(da, b), scaled(db, a));
+      return unless_still(turned, divided(turned, square));
     }
     case Op::power:
       return power_tangent(i, made);
@@ -272,7 +278,7 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
   if (da == no_value) return no_value;
   switch (i.op) {
     case Op::square_root:
-      return divided(scaled(da, constant(0.5)), made);
+      return unless_still(da, divided(scaled(da, constant(0.5)), made));
     case Op::absolute:
       return select(binary(Op::less, a, constant(0)), negated(da), da);
     case Op::sin:
@@ -285,7 +291,7 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
     case Op::acos: {
       // (1 - a)(1 + a): 1 - a^2 would cancel near the ends.
       const Value square = binary(Op::multiply, binary(Op::subtract, constant(1), a), binary(Op::add, constant(1), a));
-      const Value slope = divided(da, unary(Op::square_root, square));
+      const Value slope = unless_still(da, divided(da, unary(Op::square_root, square)));
       return i.op == Op::asin ? slope : negated(slope);
     }
     case Op::atan:
@@ -311,12 +317,13 @@ Value Differentiator::power_tangent(const ir::Instruction& i, Value made) {
     if (n == 1) return da;
     if (n == 2) return scaled(scaled(da, a), b);
     if (n == 3) return scaled(scaled(da, binary(Op::multiply, a, a)), b);
-    return scaled(scaled(da, binary(Op::power, a, constant(n - 1))), b);
+    const Value made_with = scaled(scaled(da, binary(Op::power, a, constant(n - 1))), b);
+    return n < 1 ? unless_still(da, made_with) : made_with;
   }
   Value by_base = no_value;
   if (da != no_value) {
     const Value lower = binary(Op::power, a, binary(Op::subtract, b, constant(1)));
-    const Value is_flat = binary(Op::equal, b, constant(0));
+    const Value is_flat = binary(Op::logical_or, binary(Op::equal, b, constant(0)), binary(Op::equal, da, constant(0)));
     by_base = select(is_flat, constant(0), scaled(scaled(da, lower), b));
   }
   Value by_exponent = no_value;

@@ -65,6 +65,7 @@ class Differentiator {
   ir::Value scaled(ir::Value a, ir::Value factor);  // the factor is a value
   ir::Value divided(ir::Value a, ir::Value divisor);
   ir::Value negated(ir::Value a);
+  ir::Value unless_still(ir::Value moves, ir::Value tangent);  // 0 where what moves it does not
   ir::Value or_zero(ir::Value a) { return a == ir::no_value ? constant(0) : a; }
 
   const ir::Program& program_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/uses.h"
 #include "compiler/tangent/differentiate.h"
 #include "compiler/tangent/elimination.h"
 #include "compiler/tangent/pattern.h"
@@ -14,6 +15,31 @@ using ir::Op;
 // Of every place of work the tangent's own (a second solve has the places of the first one), then of every discrete value what
 // it is and how it moves once a function has stored it.
 std::uint32_t work_count(const ir::Program& program) { return program.work_count + 2 * program.discrete_count; }
+
+namespace {
+
+// Pruning may leave residuals that no block is solved with: only the others stay.
+void keep_used_residuals(ir::Tangents& tangents) {
+  std::vector<std::uint32_t> place(tangents.residuals.size(), ir::no_value);
+  std::vector<ir::Chunk> kept;
+  const auto renumber = [&](ir::Function& function) {
+    for (ir::Chunk& chunk : function.chunks) {
+      for (ir::Instruction& i : chunk.instructions) {
+        if (i.op != Op::newton_tangent) continue;
+        std::uint32_t& to = place[i.residual];
+        if (to == ir::no_value) {
+          to = static_cast<std::uint32_t>(kept.size());
+          kept.push_back(std::move(tangents.residuals[i.residual]));
+        }
+        i.residual = to;
+      }
+    }
+  };
+  ir::for_each_function(tangents, renumber);
+  tangents.residuals = std::move(kept);
+}
+
+}  // namespace
 
 ir::Tangents make(const ir::Program& program, Functions functions) {
   using Result = Differentiator::Result;
@@ -54,6 +80,7 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
     }
   }
   tangents.residuals = differentiator.take_residuals();
+  keep_used_residuals(tangents);
   for (ir::Chunk& residual : tangents.residuals) {
     ir::Function alone = {{std::move(residual)}};
     prune(alone);

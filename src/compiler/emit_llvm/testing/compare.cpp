@@ -50,6 +50,31 @@ void run_or_abort(const std::string& command) {
   std::abort();
 }
 
+// Keep in step with tangents() in wasm_trail.mjs.
+void append_tangents(const tactus_model* model, tactus_instance* instance, Trail& trail) {
+  const double* x = tactus_data(instance) + model->layout.states;
+  std::vector<double> direction(tactus_direction_size(model));
+  for (std::size_t k = 0; k < direction.size(); ++k) direction[k] = 0.25 * static_cast<double>(k * 37 % 11) - 1.25;
+  const std::uint32_t counts[] = {model->derived_count,  model->state_count + model->discrete_count,
+                                  model->state_count,    model->output_count,
+                                  model->watch_count,    model->constraint_count,
+                                  model->condition_count};
+  for (std::uint32_t function = 0; function < TACTUS_OF_FIRE + model->event_count + 1; ++function) {
+    std::vector<double> result(function < TACTUS_OF_FIRE ? counts[function] : model->discrete_count);
+    const int status = model->tangent(model, instance, function, instance->time, x, direction.data(), result.data());
+    trail.push_back(status);
+    if (status == TACTUS_OK) trail.insert(trail.end(), result.begin(), result.end());
+  }
+  const std::uint32_t n = model->state_count;
+  std::vector<double> scratch(tk_jacobian_scratch(model));
+  std::vector<double> matrix(n * n);
+  std::vector<double> rate(n);
+  int status = tk_dense_jacobian(model, instance, instance->time, x, scratch.data(), matrix.data());
+  if (status == TACTUS_OK) trail.insert(trail.end(), matrix.begin(), matrix.end());
+  status = tk_time_derivative(model, instance, instance->time, x, scratch.data(), rate.data());
+  if (status == TACTUS_OK) trail.insert(trail.end(), rate.begin(), rate.end());
+}
+
 // Keep in step with run() in wasm_trail.mjs.
 Trail run(const tactus_model* first, const tactus_model* second, const Plan& plan) {
   Trail trail;
@@ -70,6 +95,7 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
     append(layout.outputs, model->output_count);
     append(layout.discrete, model->discrete_count);
     append(layout.watched, model->watch_count);
+    if (plan.tangents) append_tangents(model, instance, trail);
   };
   // Some events, in an order that is the same in every run; seldom one that there is not.
   std::uint32_t order = 1;
@@ -126,8 +152,8 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
   write(folder.file("model.wasm"), wasm.data(), wasm.size());
   std::string list;
   for (const WasmRun& r : runs) {
-    list += fmt::format("{} {} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
-                        r.plan.tolerance, r.plan.records, r.plan.steps, r.plan.parts ? 1 : 0);
+    list += fmt::format("{} {} {} {} {} {} {} {} {}\n", tables[r.model], r.plan.solver, r.plan.h, r.plan.t_end,
+                        r.plan.tolerance, r.plan.records, r.plan.steps, r.plan.parts ? 1 : 0, r.plan.tangents ? 1 : 0);
   }
   write(folder.file("runs"), list.data(), list.size());
   run_or_abort(fmt::format("node '{}/src/compiler/emit_llvm/testing/wasm_trail.mjs' '{}' '{}' '{}'", TACTUS_SOURCE_DIR,

@@ -23,6 +23,7 @@ struct Plan {
   int records = 50;
   int steps = 10;
   bool parts = false;
+  bool tangents = false;
 };
 
 // One plan for each solver; in parts a second one.
@@ -31,7 +32,8 @@ std::vector<Plan> plans_of_all_solvers(double h, double t_end, Parts parts = Par
 
 // Inputs are set to fixed values and rates. Then for each record: status, failed_block, failed_index, time, statuses of outputs
 // and watch, states, outputs, discrete and watched values, and for adaptive steps and parts the state in the middle. Ends after
-// the first failure.
+// the first failure. With `tangents`, after each record: for every function and event the status of its tangent along a direction
+// that is always the same, and when it is ok the tangent; then the Jacobian and the derivative by time.
 using Trail = std::vector<double>;
 Trail run_table(const tactus_model* model, const Plan& plan);
 // Alternates between two tables of the same program at every record: what a swap of tiers does.

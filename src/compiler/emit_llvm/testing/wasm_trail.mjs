@@ -1,17 +1,42 @@
 // node wasm_trail.mjs MODULE RUNS TRAILS: the runs of compare.cpp, in wasm. RUNS has one run a line: table solver h t_end
-// tolerance records steps parts. TRAILS gets for each its length and its values, as doubles.
+// tolerance records steps parts tangents. TRAILS gets for each its length and its values, as doubles.
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [modulePath, runsPath, trailsPath] = process.argv.slice(2);
 const { instance: wasm } = await WebAssembly.instantiate(readFileSync(modulePath), {});
 const w = wasm.exports;
 
+// Keep in step with append_tangents() in compare.cpp.
+function tangents(model, instance, memory, trail) {
+  const doubles = (address, count) => new Float64Array(w.memory.buffer, address, count);
+  const size = w.direction_size(model);
+  const n = w.state_count(model);
+  const direction = doubles(memory, size);
+  for (let k = 0; k < size; ++k) direction[k] = 0.25 * ((k * 37) % 11) - 1.25;
+  const scratch = memory + 8 * size;
+  const result = scratch + 8 * (size + n);
+  const t = w.time(instance);
+  const x = w.states(model, instance);
+  for (let f = 0; f < 7 + w.event_count(model) + 1; ++f) {
+    const count = w.tangent_size(model, f);
+    doubles(result, count).fill(0);
+    const status = w.tangent(model, instance, f, t, x, memory, result);
+    trail.push(status);
+    if (status === 0) trail.push(...doubles(result, count));
+  }
+  if (w.dense_jacobian(model, instance, t, x, scratch, result) === 0) trail.push(...doubles(result, n * n));
+  if (w.time_derivative(model, instance, t, x, scratch, result) === 0) trail.push(...doubles(result, n));
+}
+
 // Keep in step with run() in compare.cpp.
 function run(model, plan) {
   const trail = [];
   const instance = (w.__heap_base.value + 15) & ~15;
   const dense = instance + w.instance_bytes(model);
-  const end = dense + 8 * w.state_count(model);
+  const tangentMemory = dense + 8 * w.state_count(model);
+  const most = w.state_count(model) ** 2 + w.state_count(model) + w.output_count(model) + w.watch_count(model) +
+    w.direction_size(model);
+  const end = tangentMemory + 8 * (2 * w.direction_size(model) + w.state_count(model) + most);
   if (end > w.memory.buffer.byteLength) w.memory.grow(Math.ceil((end - w.memory.buffer.byteLength) / 65536));
   new Uint8Array(w.memory.buffer, instance, end - instance).fill(0);
   const doubles = (address, count) => new Float64Array(w.memory.buffer, address, count);
@@ -23,6 +48,7 @@ function run(model, plan) {
     trail.push(...doubles(w.output_values(model, instance), w.output_count(model)));
     trail.push(...doubles(w.discrete(model, instance), w.discrete_count(model)));
     trail.push(...doubles(w.watched(model, instance), w.watch_count(model)));
+    if (plan.tangents) tangents(model, instance, tangentMemory, trail);
   };
   let order = 1;
   const fire = () => {
@@ -74,10 +100,10 @@ function run(model, plan) {
 
 const all = [];
 for (const line of readFileSync(runsPath, "utf8").trim().split("\n")) {
-  const [table, solver, h, t_end, tolerance, records, steps, parts] = line.split(" ");
+  const [table, solver, h, t_end, tolerance, records, steps, parts, tangents] = line.split(" ");
   const trail = run(w[table].value, {
     solver: +solver, h: +h, t_end: +t_end, tolerance: +tolerance, records: +records, steps: +steps,
-    parts: +parts === 1,
+    parts: +parts === 1, tangents: +tangents === 1,
   });
   all.push(Float64Array.of(trail.length, ...trail));
 }

@@ -55,6 +55,39 @@ DECLARE(int, fire_event, Model m, Instance i, int k) { return m->fire ? m->fire(
 DECLARE(int, watch_now, Model m, Instance i) {
   return m->watch ? m->watch(m, i, i->time, tactus_data_const(i) + m->layout.states) : TACTUS_OK;
 }
+/* Tangents, when the model was compiled with them: sizes in doubles, see tactus_direction_size and tactus_function. */
+DECLARE(int, has_tangents, Model m) { return m->tangent != 0; }
+DECLARE(int, direction_size, Model m) { return (int)tactus_direction_size(m); }
+DECLARE(int, tangent_size, Model m, int function) {
+  switch (function) {
+    case TACTUS_OF_PREPARE:
+      return (int)m->derived_count;
+    case TACTUS_OF_INITIALIZE:
+      return (int)(m->state_count + m->discrete_count);
+    case TACTUS_OF_DERIVATIVE:
+      return (int)m->state_count;
+    case TACTUS_OF_OUTPUTS:
+      return (int)m->output_count;
+    case TACTUS_OF_WATCH:
+      return (int)m->watch_count;
+    case TACTUS_OF_CONSTRAINTS:
+      return (int)m->constraint_count;
+    case TACTUS_OF_CONDITIONS:
+      return (int)m->condition_count;
+    default:
+      return (int)m->discrete_count;
+  }
+}
+DECLARE(int, tangent, Model m, Instance i, int function, double t, const double* x, const double* direction,
+        double* result) {
+  return m->tangent(m, i, (uint32_t)function, t, x, direction, result);
+}
+DECLARE(int, dense_jacobian, Model m, Instance i, double t, const double* x, double* scratch, double* matrix) {
+  return tk_dense_jacobian(m, i, t, x, scratch, matrix);
+}
+DECLARE(int, time_derivative, Model m, Instance i, double t, const double* x, double* scratch, double* values) {
+  return tk_time_derivative(m, i, t, x, scratch, values);
+}
 
 /* Its header. */
 DECLARE(double, time, Instance i) { return i->time; }

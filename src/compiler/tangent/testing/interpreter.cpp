@@ -18,7 +18,7 @@ using ir::Value;
 double real(double v) { return v; }
 double real(const Complex& v) { return v.real(); }
 
-// Elementary functions: the kernel's over doubles; over complex numbers the standard library's.
+// Elementary functions: the kernel's.
 double square_root(double a) { return tk_sqrt(a); }
 double sine(double a) { return tk_sin(a); }
 double cosine(double a) { return tk_cos(a); }
@@ -31,16 +31,17 @@ double exponential(double a) { return tk_exp(a); }
 double logarithm(double a) { return tk_log(a); }
 double power(double a, double b) { return tk_pow(a, b); }
 
-// f(a + i e) = f(a) + i e f'(a) for tiny e: with f' written as the textbook has it, where std::complex loses tiny parts.
+// f(a + i e) = f(a) + i e f'(a) for tiny e, f' by the standard library as the textbook has it: std::complex loses tiny parts,
+// and where one part is NaN the other one too.
 Complex expanded(const Complex& a, double value, double slope) { return {value, slope * a.imag()}; }
 
 Complex square_root(const Complex& a) {
   if (a.real() < 0) return {NAN, NAN};
   return expanded(a, tk_sqrt(a.real()), 1 / std::sqrt(4 * a.real()));
 }
-Complex sine(const Complex& a) { return std::sin(a); }
-Complex cosine(const Complex& a) { return std::cos(a); }
-Complex tangent(const Complex& a) { return std::sin(a) / std::cos(a); }
+Complex sine(const Complex& a) { return expanded(a, tk_sin(a.real()), std::cos(a.real())); }
+Complex cosine(const Complex& a) { return expanded(a, tk_cos(a.real()), -std::sin(a.real())); }
+Complex tangent(const Complex& a) { return expanded(a, tk_tan(a.real()), std::pow(std::cos(a.real()), -2)); }
 Complex arc_sine(const Complex& a) { return expanded(a, tk_asin(a.real()), std::pow(1 - a.real() * a.real(), -0.5)); }
 Complex arc_cosine(const Complex& a) {
   return expanded(a, tk_acos(a.real()), -std::pow(1 - a.real() * a.real(), -0.5));
@@ -52,9 +53,10 @@ Complex arc_tangent(const Complex& a) {
 Complex arc_tangent_2(const Complex& a, const Complex& b) {
   const double angle = tk_atan2(a.real(), b.real());
   const double radius = std::hypot(a.real(), b.real());
+  if (radius == 0) return {angle, NAN};
   return {angle, (a.imag() * std::cos(angle) - b.imag() * std::sin(angle)) / radius};
 }
-Complex exponential(const Complex& a) { return std::exp(a); }
+Complex exponential(const Complex& a) { return expanded(a, tk_exp(a.real()), std::exp(a.real())); }
 Complex logarithm(const Complex& a) {
   if (a.real() < 0) return {NAN, NAN};
   return {tk_log(a.real()), a.imag() / a.real()};
@@ -65,6 +67,12 @@ Complex power(const Complex& a, const Complex& b) {
   const double by_base = a.imag() == 0 || b.real() == 0 ? 0 : b.real() * std::pow(a.real(), b.real() - 1) * a.imag();
   const double by_exponent = b.imag() == 0 || a.real() == 0 ? 0 : value * std::log(a.real()) * b.imag();
   return {value, by_base + by_exponent};
+}
+
+double quotient(double a, double b) { return a / b; }
+// Of a real part 0 only infinity comes, whatever the tiny imaginary part.
+Complex quotient(const Complex& a, const Complex& b) {
+  return b.real() == 0 ? Complex(a.real() / b.real(), NAN) : a / b;
 }
 
 double sampled(const tactus_table& table, std::uint32_t order_x, std::uint32_t order_y, double x, const double* y) {
@@ -188,7 +196,7 @@ class Interpreter {
         result = a * b;
         return true;
       case Op::divide:
-        result = a / b;
+        result = quotient(a, b);
         return true;
       case Op::negate:
         result = -a;
@@ -525,10 +533,14 @@ Scene<double> scene_of(const ir::Program& program, const tactus_model* model, ta
 
 std::vector<double> complex_step(const ir::Program& program, std::uint32_t function, const Scene<double>& scene,
                                  const std::vector<double>& direction, bool& status) {
-  constexpr double step = 1e-30;
+  constexpr double step = 1e-150;
   const auto values = results(program, function, move(program, function, scene, direction, Complex(0, step)), status);
   std::vector<double> tangents;
-  for (const Complex& value : values) tangents.push_back(std::isfinite(value.real()) ? value.imag() / step : NAN);
+  // What is no longer tiny is no longer linear.
+  for (const Complex& value : values) {
+    const bool is_linear = std::isfinite(value.real()) && std::abs(value.imag()) < 1e-100;
+    tangents.push_back(is_linear ? value.imag() / step : NAN);
+  }
   return tangents;
 }
 

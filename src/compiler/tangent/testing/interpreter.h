@@ -1,7 +1,7 @@
 // Carries out ir functions over double or std::complex<double>, independently of the backends.
 //
-// Over complex numbers it differentiates without any rule of ours: with an imaginary part of 1e-30 d on all that enters, the
-// imaginary parts that leave are 1e-30 times the derivative along d, to rounding (Squire and Trapp, SIAM Review 40(1), 1998).
+// Over complex numbers it differentiates without any rule of ours: with an imaginary part of 1e-150 d on all that enters, the
+// imaginary parts that leave are 1e-150 times the derivative along d, to rounding (Squire and Trapp, SIAM Review 40(1), 1998).
 // Comparisons look at real parts, so kinks are taken on the side that the real computation takes. Noise and delayed values are
 // real: they count as constant.
 #pragma once
