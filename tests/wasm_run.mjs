@@ -6,8 +6,8 @@
 import { readFileSync, writeSync } from "node:fs";
 
 const gridSlack = 1e-9;
-const [bs3Fixed, bs3] = [2, 3];
-const solvers = { euler: 0, rk4: 1, bs3, tsit5: 4, dop853: 5 };
+const [bs3Fixed, rosenbrockFixed, bs3, rosenbrock, cvode] = [2, 3, 4, 7, 8];
+const solvers = { euler: 0, rk4: 1, bs3, tsit5: 5, dop853: 6, rosenbrock, cvode };
 
 const { instance: wasm } = await WebAssembly.instantiate(readFileSync(process.argv[2]), {});
 const w = wasm.exports;
@@ -64,6 +64,9 @@ function makePlan() {
   plan.solver = asked.solver ?? (w.solver(model) >= 0 ? w.solver(model) : step !== undefined ? solvers.rk4 : solvers.tsit5);
   if (plan.solver === bs3 && step !== undefined && tolerance === undefined) plan.solver = bs3Fixed;
   if (plan.solver === bs3Fixed && step === undefined) plan.solver = bs3;
+  if (plan.solver === rosenbrock && step !== undefined && tolerance === undefined) plan.solver = rosenbrockFixed;
+  if (plan.solver === rosenbrockFixed && step === undefined) plan.solver = rosenbrock;
+  if (plan.solver === cvode) usage("`cvode` stays at home: --solver rosenbrock travels");
   plan.adaptive = plan.solver >= bs3;
   if (plan.adaptive) {
     plan.tolerance = tolerance ?? 1e-6;

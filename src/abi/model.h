@@ -31,16 +31,80 @@ typedef enum tactus_status {
   TACTUS_NO_START =
       7, /* starts, constraints and conditions contradict each other; failed_index: the constraint, or behind them
                           the condition, that is off most */
+  TACTUS_NO_SOLVER =
+      8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
 } tactus_status;
 
 typedef enum tactus_solver {
   TACTUS_EULER = 0,
   TACTUS_RK4 = 1,
   TACTUS_BS3_FIXED = 2,
-  TACTUS_BS3 = 3, /* from here on adaptive */
-  TACTUS_TSIT5 = 4,
-  TACTUS_DOP853 = 5,
+  TACTUS_ROSENBROCK_FIXED = 3,
+  TACTUS_BS3 = 4, /* from here on adaptive */
+  TACTUS_TSIT5 = 5,
+  TACTUS_DOP853 = 6,
+  TACTUS_ROSENBROCK = 7, /* from here on for stiff systems */
+  TACTUS_CVODE = 8,      /* of the host alone: the kernel does not have it */
 } tactus_solver;
+
+enum { TACTUS_SOLVER_COUNT = 9 };
+
+/* As a person writes it; a method with fixed and with adaptive steps has one name. Null: no such solver. */
+static inline const char* tactus_solver_name(int solver) {
+  switch (solver) {
+    case TACTUS_EULER:
+      return "euler";
+    case TACTUS_RK4:
+      return "rk4";
+    case TACTUS_BS3_FIXED:
+    case TACTUS_BS3:
+      return "bs3";
+    case TACTUS_TSIT5:
+      return "tsit5";
+    case TACTUS_DOP853:
+      return "dop853";
+    case TACTUS_ROSENBROCK_FIXED:
+    case TACTUS_ROSENBROCK:
+      return "rosenbrock";
+    case TACTUS_CVODE:
+      return "cvode";
+    default:
+      return 0;
+  }
+}
+
+static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3; }
+/* Whether it solves with the Jacobian, so that a step's length does not depend on how fast what has died out was. */
+static inline int tactus_is_stiff_solver(int solver) {
+  return solver == TACTUS_ROSENBROCK_FIXED || solver >= TACTUS_ROSENBROCK;
+}
+
+/* The other form of a method that has two, fixed or adaptive; else the solver itself. */
+static inline int tactus_fixed_form(int solver) {
+  return solver == TACTUS_BS3 ? TACTUS_BS3_FIXED : solver == TACTUS_ROSENBROCK ? TACTUS_ROSENBROCK_FIXED : solver;
+}
+static inline int tactus_adaptive_form(int solver) {
+  return solver == TACTUS_BS3_FIXED ? TACTUS_BS3 : solver == TACTUS_ROSENBROCK_FIXED ? TACTUS_ROSENBROCK : solver;
+}
+
+/* The solver of that name, the adaptive form when there are two; -1 when there is none. */
+static inline int tactus_find_solver(const char* name) {
+  for (int solver = TACTUS_SOLVER_COUNT - 1; solver >= 0; solver--) {
+    const char* known = tactus_solver_name(solver);
+    int i = 0;
+    while (known[i] != 0 && known[i] == name[i]) i++;
+    if (known[i] == name[i]) return solver;
+  }
+  return -1;
+}
+
+/* The solver of a run: the one that was named (-1: none), in its fixed form when a step and no tolerance is given; without a
+ * name rk4 at the given step, else tsit5. */
+static inline int tactus_choose_solver(int named, int has_step, int has_tolerance) {
+  if (named < 0) return has_step ? TACTUS_RK4 : TACTUS_TSIT5;
+  if (!has_step) return tactus_adaptive_form(named);
+  return has_tolerance ? named : tactus_fixed_form(named);
+}
 
 struct tactus_instance {
   double time;
@@ -55,6 +119,8 @@ struct tactus_instance {
   int64_t short_parts;        /* parts in a row that a condition or relation ended as soon as they began */
   int64_t crossings;          /* how often a relation changed since the start */
   double constraint_residual; /* the most that a constraint was off at the end of a step, in its own unit */
+  int32_t stiff_steps; /* adaptive, explicit: steps whose length stability and not accuracy sets; TACTUS_STIFF: stiff */
+  int32_t loose_steps; /* ... and those since that were not */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
   int32_t failed_index; /* index of a state, or -1; with TACTUS_ENDLESS_EVENTS an event, behind them a relation */
@@ -85,13 +151,21 @@ typedef struct tactus_layout {
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
-  uint32_t size;       /* doubles in all */
+  uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
+  uint32_t size;   /* doubles in all */
 } tactus_layout;
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
 #define TACTUS_STAGE_VECTORS 28
 /* Copies of the relations' guards that the kernel keeps while it looks for the first change. */
 #define TACTUS_GUARD_COPIES 7
+
+/* So many steps at the edge of stability (instance->stiff_steps) make a system stiff. */
+#define TACTUS_STIFF 15
+
+/* The Jacobian of more states is kept only by the entries of `factors`: two full matrices of so many are 0.6 MB of scratch in
+ * every Instance, and one factorisation is 3 million operations, a millisecond. */
+#define TACTUS_DENSE_STATES 200
 
 /* A named value: `rows * columns` doubles, row-major, at `at` in its section. A scalar is 1 x 1, a vector n x 1. */
 typedef struct tactus_channel {
@@ -271,6 +345,13 @@ struct tactus_model {
    * tangent gives them all. */
   tactus_pattern jacobian;
   const uint32_t* colours;
+  /* Where Gauss's elimination without exchanges keeps a matrix with these entries and a full diagonal: row and column k are those
+   * of state factor_order[k], and row k has the columns factors.index[factors.start[k] ..], fill included, the diagonal at
+   * factor_diagonal[k]. Entry e of `jacobian` is at factor_places[e]. All null: the full matrix is cheaper. */
+  tactus_pattern factors;
+  const uint32_t* factor_order;
+  const uint32_t* factor_diagonal;
+  const uint32_t* factor_places;
   tactus_pattern constraint_jacobian; /* by rows */
   uint32_t channel_count;
   uint32_t input_channel_count;

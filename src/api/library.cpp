@@ -244,9 +244,8 @@ void Model::step(double h) {
   if (!(h > 0) || !std::isfinite(h)) throw Error(fmt::format("a step of {} is no step: it must be positive", h));
   Implementation& me = *implementation_;
   me.before_step();
-  int solver = me.table().solver;
-  if (solver == TACTUS_BS3) solver = TACTUS_BS3_FIXED;
-  me.fixed(solver >= 0 && solver < TACTUS_BS3 ? solver : TACTUS_RK4, h, 1);
+  const int solver = tactus_fixed_form(me.table().solver);
+  me.fixed(solver >= 0 && !tactus_is_adaptive(solver) ? solver : TACTUS_RK4, h, 1);
 }
 
 void Model::advance(double until) {

@@ -185,7 +185,8 @@ struct Report {
     object["steps"] = outcome.steps;
     object["rejected"] = outcome.rejected;
     if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
-    object["solver"] = sim::solver_name(plan.solver);
+    object["solver"] = sim::solver_name(outcome.solver);
+    if (outcome.switched_at) object["switched_at"] = json_number(*outcome.switched_at);
     object["compile_seconds"] = compile_seconds;
     object["run_seconds"] = run_seconds;
     if (!compiled.diags.diagnostics().empty())
@@ -224,10 +225,12 @@ struct Report {
       }
       std::string steps = counted(static_cast<std::size_t>(outcome.steps), "step");
       double step = plan.full_steps == 0 && plan.last_step > 0 ? plan.last_step : plan.step;  // longer than the run
-      std::string method = plan.adaptive()
-                               ? fmt::format("{} of {} ({} rejected), tolerance {}", steps,
-                                             sim::solver_name(plan.solver), outcome.rejected, plan.tolerance)
-                               : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
+      std::string solvers(sim::solver_name(plan.solver));
+      if (outcome.switched_at) solvers += fmt::format(" and {}", sim::solver_name(outcome.solver));
+      std::string method =
+          plan.adaptive()
+              ? fmt::format("{} of {} ({} rejected), tolerance {}", steps, solvers, outcome.rejected, plan.tolerance)
+              : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
       for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
       for (const std::string& note : notes) say(stderr, "note: {}\n", note);
@@ -284,6 +287,7 @@ int run(const RunOptions& options) {
   emit_llvm::JitOptions tiers;
   tiers.solver =
       sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
+  if (tactus_is_stiff_solver(tiers.solver)) tiers.tangents = tangent::only(TACTUS_OF_DERIVATIVE);
   emit_llvm::CompiledModel jit(std::move(*compiled.program), tiers);
   const tactus_model& model = *jit.current();
   double compile_seconds = seconds_since(before_compile);
@@ -316,6 +320,7 @@ int run(const RunOptions& options) {
     Progress progress(plan->start, plan->end, !options.quiet);
     sim::Request request;
     request.table = [&jit] { return jit.current(); };
+    request.stiff_table = [&] { return tiers.tangents != tangent::none ? jit.current() : jit.with_tangents(); };
     request.plan = *plan;
     request.parameters = std::move(parameters);
     request.feeds = devices.feeds;

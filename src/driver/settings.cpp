@@ -133,7 +133,7 @@ std::vector<sim::ParameterValue> parameter_values(const tactus_model& model,
 
 std::optional<tactus_solver> read_solver(const std::string& name, Mistake& mistake) {
   if (auto solver = sim::find_solver(name)) return solver;
-  std::vector<std::string> names(sim::solver_names().begin(), sim::solver_names().end());
+  std::vector<std::string> names = sim::solver_names();
   mistake = {fmt::format("there is no solver `{}`", name), choices(name, names, "solvers", "")};
   return std::nullopt;
 }

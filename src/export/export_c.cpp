@@ -49,10 +49,7 @@ std::vector<Column> default_columns(const ir::Program& program) {
 // The solver that a run takes without options, as runtime/sim/plan.h has it.
 int default_solver(const ir::Program& program) {
   const bool has_step = program.step_size != 0;
-  int solver = program.solver >= 0 ? program.solver : has_step ? TACTUS_RK4 : TACTUS_TSIT5;
-  if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
-  if (solver == TACTUS_BS3_FIXED && !has_step) solver = TACTUS_BS3;
-  return solver;
+  return tactus_choose_solver(program.solver, has_step, program.tolerance != 0);
 }
 
 // The kernel's loop of that solver inlined around the model, as kernel/specialise.c does for the JIT.
@@ -70,7 +67,8 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
   const auto* method = std::ranges::find(methods, solver, &Method::solver);
-  if (solver < TACTUS_BS3) {
+  if (method == std::end(methods)) return "";
+  if (!tactus_is_adaptive(solver)) {
     entries.fixed_steps = name + "_fixed_steps";
     return fmt::format(R"(
 extern const tactus_model {0}_model;
@@ -132,7 +130,7 @@ int {0}_reset(tactus_instance* instance);
 int {0}_start(tactus_instance* instance);
 /* `count` steps of length h with the model's fixed-step solver (rk4 when it has none); events fire where they fall. */
 int {0}_step(tactus_instance* instance, double h, int64_t count);
-/* To t_end with the model's adaptive solver (tsit5 when it has none). */
+/* To t_end with the model's adaptive solver (tsit5 when it has none, rosenbrock where the model says cvode). */
 int {0}_advance(tactus_instance* instance, double t_end, double tolerance);
 double {0}_time(const tactus_instance* instance);
 /* A parameter or an input by name, components as "p[1]". 0 when there is none of that name. */
@@ -147,8 +145,8 @@ double {0}_get(tactus_instance* instance, const char* name);
 // Starting and stepping: a run of a model with events, relations or delays goes in parts.
 std::string motion_bodies(const ir::Program& program, const std::string& name) {
   const int solver = default_solver(program);
-  const int fixed = solver < TACTUS_BS3 ? solver : TACTUS_RK4;
-  const int adaptive = solver >= TACTUS_BS3 ? solver : TACTUS_TSIT5;
+  const int fixed = tactus_is_adaptive(solver) ? TACTUS_RK4 : solver;
+  const int adaptive = !tactus_is_adaptive(solver) ? TACTUS_TSIT5 : solver == TACTUS_CVODE ? TACTUS_ROSENBROCK : solver;
   if (program.events.empty() && program.delays.empty() && program.relations.empty()) {
     return fmt::format(R"(int {0}_start(tactus_instance* instance) {{ return tk_start(&{0}_model, instance); }}
 int {0}_step(tactus_instance* instance, double h, int64_t count) {{

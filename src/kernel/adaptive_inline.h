@@ -21,6 +21,9 @@
 /* Iterations of the projection onto constraints after an accepted step. */
 #define TK_ADAPTIVE_PROJECTIONS 10
 
+/* Steps between two looks at stiffness, unless the last one found some. */
+#define TK_FEEL_STRIDE 16
+
 /* sum_j row[j] k_j[i], zeros skipped. */
 TK_ALWAYS_INLINE double tk_weighted(const double* row, int stages, const double* k, uint32_t stride, int specialised) {
   double sum = 0.0;
@@ -58,6 +61,22 @@ TK_ALWAYS_INLINE double tk_rough_power(double x, double p) {
   const double whole = tk_floor(y);
   const double part = y - whole;
   return tk_from_bits((uint64_t)((int64_t)whole + 1023) << 52) * (1.0 + part - bend * part * (1.0 - part));
+}
+
+/* The length of the trial that was asked for as *h, and where it ends. 0: it is lost in rounding. */
+TK_ALWAYS_INLINE int tk_trial_length(double t, double t_end, double h_max, double* h, double* t_after) {
+  const double remaining = t_end - t;
+  *h = tk_min(*h, h_max);
+  if (tk_min(1.01 * *h, h_max * (1.0 + 0x1p-40)) >= remaining) {
+    *h = remaining;
+    *t_after = t_end;
+    return 1;
+  }
+  if (2.0 * *h > remaining) *h = 0.5 * remaining;
+  *t_after = t + *h;
+  if (*h < 16.0 * 0x1p-52 * tk_max(tk_abs(t), 0x1p-900)) return 0;
+  *h = *t_after - t;
+  return 1;
 }
 
 /* The scaled error of a step of length h, and into `errors` that of each state. */
@@ -102,28 +121,18 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   if (status != TACTUS_OK) return status;
   instance->dense_step = 0.0;
   double wanted = instance->next_step;
-  if (!(wanted > 0.0)) wanted = tk_first_step(model, instance, pair, h_max, tolerance);
+  if (!(wanted > 0.0)) wanted = tk_first_step(model, instance, pair->order, h_max, tolerance);
   tk_copy(n, tk_kept_derivative(model, instance), k);
 
-  const double smallest = 16.0 * 0x1p-52 * tk_max(tk_abs(t), 0x1p-900);
   double h = wanted;
   double t_after;
   double error;
   int was_rejected = 0;
   for (;;) {
-    h = tk_min(h, h_max);
-    if (tk_min(1.01 * h, h_max * (1.0 + 0x1p-40)) >= remaining) {
-      h = remaining;
-      t_after = t_end;
-    } else {
-      if (2.0 * h > remaining) h = 0.5 * remaining;
-      t_after = t + h;
-      if (h < smallest) {
-        return status != TACTUS_OK
-                   ? tk_fail(instance, status, -1)
-                   : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, was_rejected));
-      }
-      h = t_after - t;
+    if (!tk_trial_length(t, t_end, h_max, &h, &t_after)) {
+      return status != TACTUS_OK
+                 ? tk_fail(instance, status, -1)
+                 : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, was_rejected));
     }
 
     if (specialised) {
@@ -161,6 +170,9 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   const double next = h / tk_min(tk_max(divisor, 1.0 / pair->max_factor), 1.0 / pair->min_factor);
   instance->next_step = was_rejected ? tk_min(next, h) : h < wanted ? tk_max(next, wanted) : next;
   instance->last_error = error;
+  if (instance->stiff_steps > 0 || instance->steps % TK_FEEL_STRIDE == 0) {
+    tk_feel_stiffness(model, instance, pair->last, pair->stability, h);
+  }
 
   tk_copy(n, x, tk_stage_vector(model, instance, TK_BEFORE));
   tk_copy(n, after, x);

@@ -3,6 +3,8 @@
  *   bs3     cubic Hermite interpolation of both ends: order 3
  *   tsit5   the pair's own interpolant: order 4
  *   dop853  the interpolant of HNW II.6: order 7, with three more evaluations, made when a step is asked for first
+ *   rosenbrock  the method's own, order 4, also with fixed steps: rosenbrock.c
+ *   cvode   the polynomial that the host's step left as coefficients: of the method's order
  *
  * Both ends are met bit for bit. Looking does not change the run: warm starts are put back as they were. */
 #include "kernel/kernel.h"
@@ -107,6 +109,18 @@ static void tk_dense_dop853(const tactus_model* model, tactus_instance* instance
   }
 }
 
+/* Nordsieck's form, about the end of the step: x = sum_j z_j (theta - 1)^j. */
+static void tk_dense_cvode(const tactus_model* model, tactus_instance* instance, double theta, double* x) {
+  const uint32_t n = model->state_count;
+  const double* z = tk_stage_vector(model, instance, TK_DENSE);
+  const double s = theta - 1.0;
+  for (uint32_t i = 0; i < n; i++) {
+    double sum = 0.0;
+    for (uint32_t j = TK_CVODE_COEFFICIENTS; j-- > 0;) sum = sum * s + z[(uint64_t)j * n + i];
+    x[i] = sum;
+  }
+}
+
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
   if (instance->dense_step == 0.0) {
     tk_copy(model->state_count, tk_states(model, instance), x);
@@ -119,6 +133,10 @@ void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, 
     tk_dense_hermite(model, instance, 3, theta, x);
   } else if (solver == TACTUS_TSIT5) {
     tk_dense_tsit5(model, instance, theta, x);
+  } else if (solver == TACTUS_ROSENBROCK || solver == TACTUS_ROSENBROCK_FIXED) {
+    tk_rosenbrock_dense(model, instance, theta, x);
+  } else if (solver == TACTUS_CVODE) {
+    tk_dense_cvode(model, instance, theta, x);
   } else {
     tk_dense_dop853(model, instance, theta, x);
   }

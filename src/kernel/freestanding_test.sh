@@ -64,6 +64,12 @@ static int oscillate(const tactus_model* m, tactus_instance* i, double t, const 
   for (int k = 0; k < STATES; k++) dx[k] = tk_sin(t) - x[(k + 1) % STATES];
   return TACTUS_OK;
 }
+static int oscillate_along(const tactus_model* m, tactus_instance* i, uint32_t function, double t, const double* x,
+                           const double* d, double* result) {
+  (void)m, (void)i, (void)function, (void)x;
+  for (int k = 0; k < STATES; k++) result[k] = tk_cos(t) * d[0] - d[1 + (k + 1) % STATES];
+  return TACTUS_OK;
+}
 int tk_model_fixed_steps(const tactus_model* m, tactus_instance* i, int solver, double h, int64_t count);
 int tk_model_adaptive_step(const tactus_model* m, tactus_instance* i, int solver, double t_end, double h_max, double tol);
 extern const tactus_model tk_the_model;
@@ -71,8 +77,9 @@ const tactus_model tk_the_model = {
     .abi = TACTUS_ABI, .state_count = STATES,
     .layout = {.inputs = STATES, .input_rates = STATES, .parameters = STATES, .derived = STATES, .outputs = STATES,
                .warm = STATES, .snapshot = 2 * STATES, .work = 2 * STATES, .stages = 2 * STATES,
-               .size = (2 + TACTUS_STAGE_VECTORS) * STATES},
-    .derivative = oscillate, .fixed_steps = tk_model_fixed_steps, .adaptive_step = tk_model_adaptive_step};
+               .linear = (2 + TACTUS_STAGE_VECTORS) * STATES,
+               .size = (2 + TACTUS_STAGE_VECTORS + 4 + 2 * STATES) * STATES + 1},
+    .derivative = oscillate, .tangent = oscillate_along, .fixed_steps = tk_model_fixed_steps, .adaptive_step = tk_model_adaptive_step};
 MODEL
 grep -v '^#include' "$src/kernel/specialise.c" > "$dir/specialise_text.c"
 for n in 2 16 40; do
@@ -81,7 +88,7 @@ done
 
 cat > "$dir/main.c" <<'MAIN'
 #include <stdio.h>
-static double block_a[4096], block_b[4096];
+static double block_a[8192], block_b[8192];
 static tactus_instance* begin(double* block) {
   tactus_instance* instance = (tactus_instance*)(void*)block;
   tk_reset(&tk_the_model, instance);
@@ -98,11 +105,11 @@ static uint64_t hash_of_snapshot(const double* block) {
   return hash;
 }
 int main(void) {
-  for (int solver = TACTUS_EULER; solver <= TACTUS_DOP853; solver++) {
+  for (int solver = TACTUS_EULER; solver <= TACTUS_ROSENBROCK; solver++) {
     tactus_instance* a = begin(block_a);
     tactus_instance* b = begin(block_b);
     for (int i = 0; i < 100; i++) {
-      if (solver < TACTUS_BS3) {
+      if (!tactus_is_adaptive(solver)) {
         tk_fixed_steps(&tk_the_model, a, solver, 0.01, 7);
         tk_the_model.fixed_steps(&tk_the_model, b, solver, 0.01, 7);
       } else {
@@ -136,6 +143,12 @@ static int flow(const tactus_model* m, tactus_instance* i, double t, const doubl
   dx[0] = -tk_delayed(m, i, 0, t) + tactus_data(i)[m->layout.discrete] + tk_noise(3, 10 * t) * tk_table(&curve, 1, x[0]);
   return TACTUS_OK;
 }
+static int flow_along(const tactus_model* m, tactus_instance* i, uint32_t function, double t, const double* x,
+                      const double* d, double* result) {
+  (void)m, (void)i, (void)function;
+  result[0] = tk_noise(3, 10 * t) * tk_table(&curve, 2, x[0]) * d[1];
+  return TACTUS_OK;
+}
 static int handle(const tactus_model* m, tactus_instance* i, uint32_t event) {
   double* discrete = tactus_data(i) + m->layout.discrete;
   discrete[event] = event == 0 ? -0.5 * tactus_data(i)[m->layout.states] : discrete[event] + 1.0;
@@ -152,11 +165,11 @@ int main(void) {
   static tactus_model m = {.abi = TACTUS_ABI, .state_count = 1, .derived_count = 1, .discrete_count = 2, .event_count = 2,
                            .watch_count = 2, .delay_count = 1, .history_count = 258, .events = two_events,
                            .delays = one_delay, .prepare = last, .initialize = begin_at_one, .derivative = flow,
-                           .fire = handle, .watch = look, .fixed_steps = tk_fixed_steps,
+                           .fire = handle, .watch = look, .tangent = flow_along, .fixed_steps = tk_fixed_steps,
                            .adaptive_step = tk_adaptive_step};
   tactus_instance* i = (tactus_instance*)(void*)memory;
   tk_layout(&m, &m.layout);
-  for (int solver = TACTUS_EULER; solver <= TACTUS_DOP853; solver++) {
+  for (int solver = TACTUS_EULER; solver <= TACTUS_ROSENBROCK; solver++) {
     uint64_t hash = 14695981039346656037u;
     int status = tk_reset(&m, i) | tk_start(&m, i) | tk_begin_events(&m, i);
     while (i->time < 5.0 && status == TACTUS_OK) {

@@ -34,6 +34,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
   layout->projection = at;
   at += tk_projection_size(model);
+  layout->linear = at;
+  at += tk_linear_size(model);
   layout->size = at;
 }
 
@@ -50,6 +52,8 @@ static void tk_restart(tactus_instance* instance) {
   instance->constraint_residual = 0.0;
   instance->crossings = 0;
   instance->is_crossed = 0;
+  instance->stiff_steps = 0;
+  instance->loose_steps = 0;
   instance->first_stage_valid = 0;
   tk_clear_failure(instance);
 }

@@ -36,7 +36,9 @@ TEST(Instance, SectionsFollowEachOtherWithoutOverlap) {
   EXPECT_EQ(l.snapshot, l.warm + 7 + 3);
   EXPECT_EQ(l.work, l.snapshot);
   EXPECT_EQ(l.stages, l.work + 8);
-  EXPECT_EQ(l.size, l.stages + TACTUS_STAGE_VECTORS * 3 + 7);
+  EXPECT_EQ(l.linear, l.stages + TACTUS_STAGE_VECTORS * 3 + 7);
+  // A direction (t, states, inputs, rates, parameters, derived), its result, J, the factors and 2 n with them.
+  EXPECT_EQ(l.size, l.linear + (1 + 3 + 2 + 2 + 4 + 5) + 3 + 9 + 9 + 6);
   EXPECT_EQ(sizeof(tactus_instance) % 8, 0u);
 }
 

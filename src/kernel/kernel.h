@@ -31,6 +31,17 @@ int tk_solve_start(const tactus_model* model, tactus_instance* instance);
  * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
 uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
 
+/* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
+ * model has too many states for it. */
+uint32_t tk_linear_size(const tactus_model* model);
+/* J at (t, x) by tangents into that scratch, and df/dt. TACTUS_NO_SOLVER without `tangent` or room. */
+int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                            double* df_dt);
+/* Factors shift * I - J. TACTUS_SINGULAR or TACTUS_NOT_FINITE when that fails. */
+int tk_linear_factor(const tactus_model* model, tactus_instance* instance, double shift);
+/* b becomes the solution. */
+void tk_linear_solve(const tactus_model* model, tactus_instance* instance, double* b);
+
 /* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set by
  * tk_start, after the caller changed parameters and inputs. */
 int tk_reset(const tactus_model* model, tactus_instance* instance);
@@ -84,19 +95,29 @@ double tk_table_2(const tactus_table* table, int order_x, int order_y, double x,
 double tk_noise(double seed, double phase);
 
 /* What the inlined adaptive step leaves to functions, being rare; adaptive.c. */
-struct tk_embedded_method;
 /* Makes sure that tk_kept_derivative (sections.h) is the derivative at (time, states). */
 int tk_first_stage(const tactus_model* model, tactus_instance* instance);
-/* A first guess at the step, at most h_max; one more evaluation. */
-double tk_first_step(const tactus_model* model, tactus_instance* instance, const struct tk_embedded_method* pair,
-                     double h_max, double tolerance);
+/* A first guess at the step of a method of that order, at most h_max; one more evaluation. */
+double tk_first_step(const tactus_model* model, tactus_instance* instance, int order, double h_max, double tolerance);
+/* After an accepted step of length h: counts it in stiff_steps when |h lambda| is at `limit`, the edge of stability. */
+void tk_feel_stiffness(const tactus_model* model, tactus_instance* instance, int last, double limit, double h);
 /* The state that makes the step too small: with the largest scaled error of the last trial, one that is not finite before
  * all others; without a trial, the one that changes fastest for its size. */
 int32_t tk_worst_state(const tactus_model* model, tactus_instance* instance, int was_tried);
 
+/* The stiff method with fixed and with adaptive steps: rosenbrock.c; tk_fixed_steps and tk_adaptive_step call them. */
+int tk_rosenbrock_steps(const tactus_model* model, tactus_instance* instance, double h, int64_t count);
+int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, double t_end, double h_max,
+                       double tolerance);
+
+void tk_rosenbrock_dense(const tactus_model* model, tactus_instance* instance, double theta, double* x);
+
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */
 int tk_lu_solve(int n, double* a, double* b);
+/* The same in two pieces: a becomes its factors, `kept` (2 n doubles) what belongs to them; then any number of b. */
+int tk_lu_factor(int n, double* a, double* kept);
+void tk_lu_substitute(int n, const double* a, const double* kept, double* b);
 
 /* The same for equations of which some may follow from others, as those of constraints do: TACTUS_OK also when A is singular but
  * the equations agree and the first `essential` unknowns are determined; the others are then the shortest that do. work: 2 * n * n + 5 * n

@@ -29,6 +29,20 @@ TEST(Lu, SolvesByHand) {
   EXPECT_EQ(b, (Vector{2.0, 1.0}));
 }
 
+TEST(Lu, FactorsKeptForSeveralRightSidesGiveTheSameBits) {
+  const Vector a = {0.5, -3, 2, 1e3, 4, 1, 0, -7, 6, 1e-3, 2, 5, -1, 8, 0.25, 3};
+  Vector factors = a;
+  Vector kept(8);
+  ASSERT_EQ(tk_lu_factor(4, factors.data(), kept.data()), TACTUS_OK);
+  for (const Vector& right : {Vector{1, 2, 3, 4}, Vector{0, 0, 1, 0}, Vector{-1e9, 1e-9, 0.1, 7}}) {
+    Vector once = right;
+    ASSERT_EQ(solve(a, once), TACTUS_OK);
+    Vector again = right;
+    tk_lu_substitute(4, factors.data(), kept.data(), again.data());
+    EXPECT_EQ(once, again);
+  }
+}
+
 TEST(Lu, ZeroDiagonalNeedsRowExchanges) {
   // A cyclic permutation has no pivot on its diagonal at all.
   Vector b = {10.0, 20.0, 30.0, 40.0};

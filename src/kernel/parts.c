@@ -10,7 +10,7 @@
  * jump at its end. */
 #include "kernel/hybrid.h"
 
-static int tk_part_is_adaptive(int solver) { return solver >= TACTUS_BS3; }
+static int tk_part_is_adaptive(int solver) { return tactus_is_adaptive(solver); }
 
 /* The derivatives at both ends of a fixed part; where they cannot be had, those of the chord. */
 static void tk_part_slopes(const tactus_model* model, tactus_instance* instance) {
@@ -42,7 +42,7 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
-  if (tk_part_is_adaptive(solver) || h == 0.0 || theta == 0.0 || theta == 1.0) {
+  if (tk_part_is_adaptive(solver) || tactus_is_stiff_solver(solver) || h == 0.0 || theta == 0.0 || theta == 1.0) {
     tk_dense(model, instance, solver, t, x);
     return;
   }

@@ -49,7 +49,7 @@ static const double tk_bs3_a[6] = {
 static const double tk_bs3_error[4] = {-5.0 / 72.0, 1.0 / 12.0, 1.0 / 9.0, -1.0 / 8.0};
 
 const tk_embedded_method tk_bs3 = {
-    3, 3, tk_bs3_c, tk_bs3_a, tk_bs3_error, 0, 0.7 / 3.0, 0.4 / 3.0, 0.2, 5.0,
+    3, 3, tk_bs3_c, tk_bs3_a, tk_bs3_error, 0, 0.7 / 3.0, 0.4 / 3.0, 0.2, 5.0, 2.38,
 };
 
 static const double tk_tsit5_c[7] = {0.0, 0.161, 0.327, 0.9, 0.9800255409045097, 1.0, 1.0};
@@ -91,7 +91,7 @@ static const double tk_tsit5_error[7] = {
 };
 
 const tk_embedded_method tk_tsit5 = {
-    6, 5, tk_tsit5_c, tk_tsit5_a, tk_tsit5_error, 0, 0.17, 0.04, 0.2, 10.0,
+    6, 5, tk_tsit5_c, tk_tsit5_a, tk_tsit5_error, 0, 0.17, 0.04, 0.2, 10.0, 3.3,
 };
 
 const double tk_tsit5_dense[7][4] = {
@@ -294,7 +294,7 @@ static const double tk_dop853_error_low[13] = {
 };
 
 const tk_embedded_method tk_dop853 = {
-    12, 8, tk_dop853_c, tk_dop853_a, tk_dop853_error, tk_dop853_error_low, 0.125, 0.0, 1.0 / 3.0, 6.0,
+    12, 8, tk_dop853_c, tk_dop853_a, tk_dop853_error, tk_dop853_error_low, 0.125, 0.0, 1.0 / 3.0, 6.0, 6.1,
 };
 
 const double tk_dop853_dense[4][16] = {

@@ -53,6 +53,7 @@ typedef struct tk_embedded_method {
   double beta;
   double min_factor;
   double max_factor;
+  double stability; /* |h lambda| at which a decay is at the edge of the stability region, less 5% */
 } tk_embedded_method;
 
 /* Bogacki and Shampine 3(2), loc. cit. Control: Gustafsson, ACM TOMS 17(4), 1991, alpha = .7/k, beta = .4/k with k = 3. */

@@ -5,8 +5,8 @@
  *   0       the argument of a stage
  *   1       the state after the step
  *   2       the state before it (dense output)
- *   3..18   the stages' derivatives: dop853 has 13, and 3 more for its dense output
- *   19..25  the coefficients of dop853's dense output
+ *   3..18   the stages' derivatives: dop853 has 13, and 3 more for its dense output; rosenbrock: 8 stages, f and df/dt
+ *   19..25  the coefficients of dop853's dense output; rosenbrock's 3; cvode's 6
  *   26      its first double is 1 when 19..25 belong to the last step
  *   27      the scaled error of each state
  *
@@ -48,7 +48,8 @@ enum {
   TK_STAGES = 3,
   TK_DENSE = 19,
   TK_DENSE_READY = 26,
-  TK_ERRORS = 27
+  TK_ERRORS = 27,
+  TK_CVODE_COEFFICIENTS = 6
 };
 
 TK_ALWAYS_INLINE double* tk_states(const tactus_model* model, tactus_instance* instance) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "abi/model.h"
+
 namespace lsp {
 namespace {
 
@@ -65,14 +67,12 @@ constexpr WordDoc settings[] = {
     {"starting_time", "the time at the start; 0 when not given"},
     {"ending_time", "the time at which the run ends"},
     {"step_size", "the fixed step, or an adaptive solver's largest"},
-    {"solver", "euler, rk4, bs3, tsit5 or dop853"},
+    {"solver", "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode"},
     {"tolerance", "of an adaptive solver; 1e-6 when not given"},
     {"record_period", "the time between two recorded rows"},
     {"event_precision", "how exactly the time of an event is located"},
     {"max_transitions", "jumps at one instant, at most"},
 };
-
-constexpr std::string_view solvers[] = {"euler", "rk4", "bs3", "tsit5", "dop853"};
 
 constexpr WordDoc of_device[] = {
     {"position", "where the hand is, in metres"},
@@ -238,7 +238,13 @@ const Row* find_row(const Row (&rows)[n], std::string_view Row::* key, std::stri
 const WordDoc* find_word(std::string_view word) { return find_row(words, &WordDoc::word, word); }
 std::span<const WordDoc> all_words() { return words; }
 std::span<const WordDoc> all_settings() { return settings; }
-std::span<const std::string_view> all_solvers() { return solvers; }
+std::vector<std::string_view> all_solvers() {
+  std::vector<std::string_view> names;
+  for (int solver = 0; solver < TACTUS_SOLVER_COUNT; ++solver) {
+    if (tactus_adaptive_form(solver) == solver) names.emplace_back(tactus_solver_name(solver));
+  }
+  return names;
+}
 std::span<const WordDoc> device_members() { return of_device; }
 std::span<const WordDoc> body_members() { return of_body; }
 std::span<const WordDoc> joint_members() { return of_joint; }

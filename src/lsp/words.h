@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace lsp {
 
@@ -27,7 +28,7 @@ const WordDoc* find_word(std::string_view word);
 std::span<const WordDoc> all_words();
 // Of `simulation`.
 std::span<const WordDoc> all_settings();
-std::span<const std::string_view> all_solvers();
+std::vector<std::string_view> all_solvers();
 // What stands behind a device's, a body's, a joint's or a mechanism's dot.
 std::span<const WordDoc> device_members();
 std::span<const WordDoc> body_members();

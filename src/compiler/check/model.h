@@ -68,7 +68,7 @@ struct Settings {
   double starting_time = 0;
   std::optional<double> ending_time, step_size, tolerance, record_period;
   std::optional<double> event_precision, max_transitions;
-  std::optional<int> solver;  // tactus_solver; bs3 is TACTUS_BS3
+  std::optional<int> solver;  // tactus_solver; the adaptive form where a name has two
 };
 
 struct Model {

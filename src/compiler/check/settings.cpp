@@ -16,14 +16,6 @@ namespace {
 
 using parse::NodeKind;
 
-struct SolverName {
-  std::string_view name;
-  int solver;
-};
-constexpr std::array solver_names = {SolverName{"euler", TACTUS_EULER}, SolverName{"rk4", TACTUS_RK4},
-                                     SolverName{"bs3", TACTUS_BS3}, SolverName{"tsit5", TACTUS_TSIT5},
-                                     SolverName{"dop853", TACTUS_DOP853}};
-
 class SettingsReader {
  public:
   SettingsReader(Model& model, base::Names& names, diag::Sink& diags)
@@ -85,14 +77,17 @@ class SettingsReader {
     std::string name = node.kind == NodeKind::name     ? names_.text(node.name)
                        : node.kind == NodeKind::string ? tree_.texts[node.text]
                                                        : std::string();
-    for (const SolverName& row : solver_names) {
-      if (row.name == name) {
-        model_.settings.solver = row.solver;
-        return;
-      }
+    if (const int solver = tactus_find_solver(name.c_str()); solver >= 0) {
+      model_.settings.solver = solver;
+      return;
+    }
+    std::string known;
+    for (int solver = 0; solver < TACTUS_SOLVER_COUNT; ++solver) {
+      if (tactus_adaptive_form(solver) != solver) continue;
+      known += fmt::format("{}{}", known.empty() ? "" : ", ", tactus_solver_name(solver));
     }
     diags_.report(setting.span, bad_setting, fmt::format("there is no solver `{}`", name))
-        .hint("choose one of euler, rk4, bs3, tsit5, dop853");
+        .hint("choose one of {}", known);
   }
 
   Model& model_;

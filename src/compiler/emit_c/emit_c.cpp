@@ -607,6 +607,11 @@ class ModelPrinter {
     const std::string jacobian_start = words("jacobian_start", tangents.jacobian.start);
     const std::string jacobian_index = words("jacobian_index", tangents.jacobian.index);
     const std::string colours = words("colours", tangents.colours);
+    const std::string factors_start = words("factors_start", tangents.factors.pattern.start);
+    const std::string factors_index = words("factors_index", tangents.factors.pattern.index);
+    const std::string factor_order = words("factor_order", tangents.factors.order);
+    const std::string factor_diagonal = words("factor_diagonal", tangents.factors.diagonal);
+    const std::string factor_places = words("factor_places", tangents.factors.places);
     const std::string name = text_expression(program_.name);
 
     line("extern const tactus_model {}_model;", prefix_);
@@ -635,8 +640,8 @@ class ModelPrinter {
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
     line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
          layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .projection = {}, .size = {}}},", layout_.work, layout_.stages,
-         layout_.projection, layout_.size);
+    line("               .work = {}, .stages = {}, .projection = {}, .linear = {}, .size = {}}},", layout_.work,
+         layout_.stages, layout_.projection, layout_.linear, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
@@ -654,6 +659,10 @@ class ModelPrinter {
     line("    .state_flags = {},", state_flags);
     line("    .jacobian = {{{}, {}}},", jacobian_start, jacobian_index);
     line("    .colours = {},", colours);
+    line("    .factors = {{{}, {}}},", factors_start, factors_index);
+    line("    .factor_order = {},", factor_order);
+    line("    .factor_diagonal = {},", factor_diagonal);
+    line("    .factor_places = {},", factor_places);
     line("    .constraint_jacobian = {{{}, {}}},", constraint_start, constraint_index);
     line("    .channel_count = {},", program_.channels.size());
     line("    .input_channel_count = {},", program_.input_channels.size());

@@ -186,7 +186,16 @@ class ProcessMetadata {
     model_.state_names = state_names_.data();
     model_.state_flags = program.state_flags.empty() ? nullptr : program.state_flags.data();
     model_.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
-    if (program.tangents) set_pattern(*program.tangents, model_);
+    if (program.tangents) {
+      set_pattern(*program.tangents, model_);
+      const ir::Factors& factors = program.tangents->factors;
+      if (!factors.pattern.start.empty()) {
+        model_.factors = {factors.pattern.start.data(), factors.pattern.index.data()};
+        model_.factor_order = factors.order.data();
+        model_.factor_diagonal = factors.diagonal.data();
+        model_.factor_places = factors.places.data();
+      }
+    }
   }
   ProcessMetadata(const ProcessMetadata&) = delete;
   ProcessMetadata& operator=(const ProcessMetadata&) = delete;

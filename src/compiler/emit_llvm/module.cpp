@@ -757,6 +757,11 @@ class ModuleBuilder {
     llvm::Constant* jacobian_start;
     llvm::Constant* jacobian_index;
     llvm::Constant* colours;
+    llvm::Constant* factors_start;
+    llvm::Constant* factors_index;
+    llvm::Constant* factor_order;
+    llvm::Constant* factor_diagonal;
+    llvm::Constant* factor_places;
   };
 
   llvm::Constant* address(const void* pointer) {
@@ -784,7 +789,12 @@ class ModuleBuilder {
             address(m.constraint_jacobian.index),
             address(m.jacobian.start),
             address(m.jacobian.index),
-            address(m.colours)};
+            address(m.colours),
+            address(m.factors.start),
+            address(m.factors.index),
+            address(m.factor_order),
+            address(m.factor_diagonal),
+            address(m.factor_places)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -862,6 +872,11 @@ class ModuleBuilder {
     m.jacobian_start = words(tangents.jacobian.start);
     m.jacobian_index = words(tangents.jacobian.index);
     m.colours = words(tangents.colours);
+    m.factors_start = words(tangents.factors.pattern.start);
+    m.factors_index = words(tangents.factors.pattern.index);
+    m.factor_order = words(tangents.factors.order);
+    m.factor_diagonal = words(tangents.factors.diagonal);
+    m.factor_places = words(tangents.factors.places);
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
@@ -892,7 +907,7 @@ class ModuleBuilder {
         u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
                    u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.size)}),
+                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
@@ -910,6 +925,10 @@ class ModuleBuilder {
         m.state_flags,
         structure({m.jacobian_start, m.jacobian_index}),
         m.colours,
+        structure({m.factors_start, m.factors_index}),
+        m.factor_order,
+        m.factor_diagonal,
+        m.factor_places,
         structure({m.constraint_start, m.constraint_index}),
         u32(program_.channels.size()),
         u32(program_.input_channels.size()),
@@ -983,8 +1002,7 @@ std::unique_ptr<llvm::Module> build_tangent_module(const ir::Program& program, c
 KernelEntries specialised_entries(const ir::Program& program, int solver) {
   if (solver < 0) {
     const bool has_step = program.step_size != 0;
-    solver = program.solver >= 0 ? program.solver : has_step ? TACTUS_RK4 : TACTUS_TSIT5;
-    if (solver == TACTUS_BS3 && has_step && program.tolerance == 0) solver = TACTUS_BS3_FIXED;
+    solver = tactus_choose_solver(program.solver, has_step, program.tolerance != 0);
   }
   switch (solver) {
     case TACTUS_EULER:

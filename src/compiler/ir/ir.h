@@ -188,6 +188,14 @@ struct Pattern {
   std::vector<std::uint32_t> index = {};
 };
 
+// The factors of shift * I - J without exchanges, as in tactus_model: pattern by rows, places of J's entries. Empty: none.
+struct Factors {
+  Pattern pattern = {};
+  std::vector<std::uint32_t> order = {};
+  std::vector<std::uint32_t> diagonal = {};
+  std::vector<std::uint32_t> places = {};
+};
+
 // How fast what the functions of the same names compute changes along a direction: `result` gets that and nothing else of the
 // Instance changes but work. Made by tangent::make; a function that was not asked for has no chunks.
 struct Tangents {
@@ -204,6 +212,7 @@ struct Tangents {
   Pattern jacobian = {};                // of the derivative by x, by columns
   std::vector<std::uint32_t> colours = {};
   std::uint32_t colour_count = 0;
+  Factors factors = {};  // of that Jacobian; by tangent::add only, since the layout depends on them
 };
 
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.

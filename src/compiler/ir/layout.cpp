@@ -32,6 +32,11 @@ tactus_layout layout_of(const Program& program) {
   model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
+  if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
+    const Tangents& tangents = *program.tangents;
+    model.jacobian = {tangents.jacobian.start.data(), tangents.jacobian.index.data()};
+    model.factors = {tangents.factors.pattern.start.data(), tangents.factors.pattern.index.data()};
+  }
   tactus_layout layout = {};
   tk_layout(&model, &layout);
   return layout;

@@ -4,6 +4,7 @@
 
 #include "compiler/ir/uses.h"
 #include "compiler/tangent/differentiate.h"
+#include "compiler/tangent/elimination.h"
 #include "compiler/tangent/pattern.h"
 #include "compiler/tangent/prune.h"
 
@@ -96,6 +97,10 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
 
 void add(ir::Program& program, Functions functions) {
   program.tangents = make(program, functions);
+  if ((functions & only(TACTUS_OF_DERIVATIVE)) != 0) {
+    program.tangents->factors = foresee_elimination(program.tangents->jacobian,
+                                                    static_cast<std::uint32_t>(program.state_names.size()));
+  }
   program.tangent_work_count = work_count(program);
 }
 

@@ -25,7 +25,7 @@ constexpr Functions only(tactus_function function) { return 1u << function; }
 // With the derivative come the pattern of its Jacobian and a colouring.
 [[nodiscard]] ir::Tangents make(const ir::Program& program, Functions functions);
 
-// Gives the program its tangents and the room for them.
+// Gives the program its tangents and the room for them, and with the derivative the factors of its Jacobian.
 void add(ir::Program& program, Functions functions);
 
 }  // namespace tangent

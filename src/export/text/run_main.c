@@ -39,7 +39,8 @@ static const double run_grid_slack = 1e-9;
 static int run_usage(const char* what) {
   fprintf(stderr, "%s: %s\n", RUN_MODEL.name, what);
   fprintf(stderr,
-          "usage: [--until T] [--step H] [--every T] [--solver euler|rk4|bs3|tsit5|dop853] [--tolerance E] [--set "
+          "usage: [--until T] [--step H] [--every T] [--solver euler|rk4|bs3|tsit5|dop853|rosenbrock] [--tolerance E] "
+          "[--set "
           "NAME=VALUE]..\n");
   return 2;
 }
@@ -80,12 +81,13 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (has_step && !(step > 0.0 && step < nothing)) return run_usage("the step must be positive");
   if (has_tolerance && !(tolerance > 0.0 && tolerance < nothing)) return run_usage("the tolerance must be positive");
   if (solver < 0) solver = RUN_MODEL.solver;
-  if (solver < 0) solver = has_step ? TACTUS_RK4 : TACTUS_TSIT5;
-  if (solver == TACTUS_BS3 && has_step && !has_tolerance) solver = TACTUS_BS3_FIXED;
-  if (solver == TACTUS_BS3_FIXED && !has_step) solver = TACTUS_BS3;
+  solver = tactus_choose_solver(solver, has_step, has_tolerance);
+  if (solver == TACTUS_CVODE) {
+    return run_usage("`cvode` stays at home: it is a library of the program `tactus`; `--solver rosenbrock` travels");
+  }
   plan->solver = solver;
 
-  const int adaptive = solver >= TACTUS_BS3;
+  const int adaptive = tactus_is_adaptive(solver);
   if (adaptive) {
     plan->tolerance = has_tolerance ? tolerance : 1e-6;
     const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.table_count > 0 || RUN_MODEL.delay_count > 0 ||
@@ -312,7 +314,7 @@ static int run_last_row(run_state* run) {
   for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
     if (!(run_states(run)[i] - run_states(run)[i] == 0.0)) return TACTUS_OK;
   }
-  const double close = run_grid_slack * (run->plan.solver >= TACTUS_BS3 ? run->plan.period : run->plan.step);
+  const double close = run_grid_slack * (tactus_is_adaptive(run->plan.solver) ? run->plan.period : run->plan.step);
   if (run->has_row && run->instance->time - run->recorded <= close) return TACTUS_OK;
   return run_record(run, run->instance->time, run_states(run));
 }
@@ -344,7 +346,7 @@ static void run_explain(const run_state* run, int status) {
 static int run_check_delays(const run_state* run) {
   for (uint32_t i = 0; i < RUN_MODEL.delay_count; i++) {
     const double duration = tactus_data(run->instance)[RUN_MODEL.layout.derived + RUN_MODEL.delays[i].duration];
-    const int is_short = run->plan.solver < TACTUS_BS3 && duration < run->plan.step * (1.0 - run_grid_slack);
+    const int is_short = !tactus_is_adaptive(run->plan.solver) && duration < run->plan.step * (1.0 - run_grid_slack);
     if (duration > 0.0 && duration - duration == 0.0 && !is_short) continue;
     fprintf(stderr, "%s: a delay lasts %.17g: it must be positive and, with fixed steps, not shorter than --step\n",
             RUN_MODEL.name, duration);
@@ -361,7 +363,6 @@ static int run_read_number(const char* text, double* value) {
 
 int main(int count, char** words) {
   static const char* const names[] = {"--until", "--step", "--every", "--tolerance"};
-  static const char* const solver_names[] = {"euler", "rk4", "", "bs3", "tsit5", "dop853"};
   const double not_given = tk_from_bits(0x7ff8000000000000u);
   double given[4] = {not_given, not_given, not_given, not_given};
   int solver = -1;
@@ -380,13 +381,9 @@ int main(int count, char** words) {
       if (!run_read_number(value, &given[n])) return run_usage("not a number");
     }
     if (strcmp(word, "--solver") == 0) {
-      for (int n = 0; n < 6; n++) {
-        if (n != TACTUS_BS3_FIXED && strcmp(value, solver_names[n]) == 0) {
-          known = 1;
-          solver = n;
-        }
-      }
-      if (!known) return run_usage("no such solver");
+      known = 1;
+      solver = tactus_find_solver(value);
+      if (solver < 0) return run_usage("no such solver");
     }
     if (strcmp(word, "--set") == 0) {
       const char* equals = strchr(value, '=');
@@ -411,7 +408,7 @@ int main(int count, char** words) {
   if (status == TACTUS_OK) {
     status = run_record(&run, run.instance->time, run_states(&run));
     run.next_row = 1;
-    if (status == TACTUS_OK) status = run.plan.solver >= TACTUS_BS3 ? run_adaptive(&run) : run_fixed(&run);
+    if (status == TACTUS_OK) status = tactus_is_adaptive(run.plan.solver) ? run_adaptive(&run) : run_fixed(&run);
     const int last = run_last_row(&run);
     if (status == TACTUS_OK) status = last;
   }

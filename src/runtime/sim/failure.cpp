@@ -84,6 +84,8 @@ const char* status_name(tactus_status status) {
       return "off_constraints";
     case TACTUS_NO_START:
       return "no_start";
+    case TACTUS_NO_SOLVER:
+      return "no_solver";
   }
   return "unknown";
 }
@@ -186,6 +188,10 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
                     fmt::join(tie.free, ", "));
     }
     failure.text += "\n  the states: " + list_values(failure.states, values_shown);
+  } else if (status == TACTUS_NO_SOLVER) {
+    failure.text =
+        fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);
+    failure.hint = "take an explicit solver: --solver tsit5";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state
                        ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")

@@ -2,22 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 
 namespace sim {
 namespace {
-
-struct Named {
-  std::string_view name;
-  tactus_solver solver;
-};
-constexpr std::array<Named, 5> named_solvers = {{{"euler", TACTUS_EULER},
-                                                 {"rk4", TACTUS_RK4},
-                                                 {"bs3", TACTUS_BS3},
-                                                 {"tsit5", TACTUS_TSIT5},
-                                                 {"dop853", TACTUS_DOP853}}};
-constexpr std::array<std::string_view, 5> names = {"euler", "rk4", "bs3", "tsit5", "dop853"};
 
 // Whole numbers and grids count as met within this fraction.
 constexpr double grid_slack = 1e-9;
@@ -33,32 +21,27 @@ bool positive(double value) { return std::isfinite(value) && value > 0; }
 
 }  // namespace
 
-std::span<const std::string_view> solver_names() { return names; }
-
-std::optional<tactus_solver> find_solver(std::string_view name) {
-  for (const Named& entry : named_solvers) {
-    if (entry.name == name) return entry.solver;
+std::vector<std::string> solver_names() {
+  std::vector<std::string> names;
+  for (int solver = 0; solver < TACTUS_SOLVER_COUNT; ++solver) {
+    if (tactus_adaptive_form(solver) == solver) names.emplace_back(tactus_solver_name(solver));
   }
-  return std::nullopt;
+  return names;
 }
 
-std::string_view solver_name(tactus_solver solver) {
-  if (solver == TACTUS_BS3_FIXED) return "bs3";
-  for (const Named& entry : named_solvers) {
-    if (entry.solver == solver) return entry.name;
-  }
-  return "?";
+std::optional<tactus_solver> find_solver(const std::string& name) {
+  const int solver = tactus_find_solver(name.c_str());
+  if (solver < 0) return std::nullopt;
+  return static_cast<tactus_solver>(solver);
 }
+
+std::string_view solver_name(tactus_solver solver) { return tactus_solver_name(solver); }
 
 tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance, const Settings& settings) {
   const bool has_step = settings.step.has_value() || model_step != 0;
   const bool has_tolerance = settings.tolerance.has_value() || model_tolerance != 0;
-  tactus_solver solver = has_step ? TACTUS_RK4 : TACTUS_TSIT5;
-  if (model_solver >= 0) solver = static_cast<tactus_solver>(model_solver);
-  if (settings.solver) solver = *settings.solver;
-  if (solver == TACTUS_BS3 && has_step && !has_tolerance) return TACTUS_BS3_FIXED;
-  if (solver == TACTUS_BS3_FIXED && !has_step) return TACTUS_BS3;
-  return solver;
+  const int named = settings.solver ? *settings.solver : model_solver;
+  return static_cast<tactus_solver>(tactus_choose_solver(named, has_step, has_tolerance));
 }
 
 std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure) {
@@ -92,6 +75,14 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   if (tolerance && !positive(*tolerance))
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
+  plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
+  if (const bool is_rosenbrock = tactus_adaptive_form(plan.solver) == TACTUS_ROSENBROCK;
+      is_rosenbrock && model.state_count > 0 && model.layout.size == model.layout.linear) {
+    return fail(fmt::format(
+        "`rosenbrock` has no room for the Jacobian of {} states that depend on one another in so many ways; "
+        "it keeps a full one for at most {}: --solver cvode takes any number",
+        model.state_count, TACTUS_DENSE_STATES));
+  }
 
   // Whether going on by `length` leaves the time where it is, at either end.
   auto lost = [&](double length) {

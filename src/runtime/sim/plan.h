@@ -1,6 +1,6 @@
 // What the person asked for and what the model says -> how a run will go: solver, step, end, record times.
 //
-//   a solver is named       that one; `bs3` with a step size and without a tolerance is the fixed method, else adaptive
+//   a solver is named       that one; `bs3` and `rosenbrock` take fixed steps with a step size and without a tolerance
 //   else a step size given  rk4 at that step
 //   else                    tsit5, adaptive
 //
@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,7 +21,7 @@ namespace sim {
 
 // Asked for from outside. What is empty is left to the model, then to the defaults.
 struct Settings {
-  std::optional<tactus_solver> solver = {};  // TACTUS_BS3 stands for the name `bs3`
+  std::optional<tactus_solver> solver = {};  // the adaptive form where a name has two
   std::optional<double> step = {};
   std::optional<double> tolerance = {};
   std::optional<double> until = {};
@@ -32,6 +31,7 @@ struct Settings {
 
 struct Plan {
   tactus_solver solver = TACTUS_TSIT5;
+  bool is_chosen = false;  // by the person: a stiff system then gets advice instead of another solver
   double start = 0;
   double end = 0;
   // Fixed: the step. Adaptive: the largest step.
@@ -47,7 +47,7 @@ struct Plan {
   std::int64_t period_steps = 0;
   std::vector<std::string> notes;
 
-  bool adaptive() const { return solver >= TACTUS_BS3; }
+  bool adaptive() const { return tactus_is_adaptive(solver) != 0; }
 };
 
 inline constexpr double least_tolerance = 1e-14;
@@ -67,9 +67,9 @@ inline constexpr double fewest_steps = 100;
 // Empty, with `failure` set, when the settings make no sense: the text says which and what to do.
 [[nodiscard]] std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure);
 
-// The solvers' names as a person writes them, in the order of tactus_solver without the fixed form of bs3.
-std::span<const std::string_view> solver_names();
-std::optional<tactus_solver> find_solver(std::string_view name);
+// The solvers' names as a person writes them, in the order of tactus_solver, each once.
+std::vector<std::string> solver_names();
+std::optional<tactus_solver> find_solver(const std::string& name);
 // "rk4", "bs3" (for both of its forms).
 std::string_view solver_name(tactus_solver solver);
 

@@ -108,8 +108,20 @@ TEST(Plan, RefusesWhatMakesNoSense) {
   EXPECT_NE(failure_for(model.table, {.solver = TACTUS_RK4}).find("--step"), std::string::npos);
 }
 
+TEST(Plan, RosenbrockIsFixedWithAStepAndAdaptiveWithATolerance) {
+  Decay model;
+  EXPECT_EQ(plan_for(model.table, {.solver = TACTUS_ROSENBROCK, .step = 0.1}).solver, TACTUS_ROSENBROCK_FIXED);
+  EXPECT_EQ(plan_for(model.table, {.solver = TACTUS_ROSENBROCK}).solver, TACTUS_ROSENBROCK);
+  EXPECT_EQ(plan_for(model.table, {.solver = TACTUS_ROSENBROCK, .step = 0.1, .tolerance = 1e-4}).solver,
+            TACTUS_ROSENBROCK);
+  EXPECT_TRUE(plan_for(model.table, {.solver = TACTUS_ROSENBROCK}).is_chosen);
+  EXPECT_FALSE(plan_for(model.table).is_chosen);
+  model.table.layout.size = model.table.layout.linear;  // as for a model with too many states
+  EXPECT_NE(failure_for(model.table, {.solver = TACTUS_ROSENBROCK}).find("--solver cvode"), std::string::npos);
+}
+
 TEST(Plan, EverySolverHasItsName) {
-  for (std::string_view name : solver_names()) EXPECT_EQ(solver_name(find_solver(name).value()), name);
+  for (const std::string& name : solver_names()) EXPECT_EQ(solver_name(find_solver(name).value()), name);
   EXPECT_EQ(solver_name(TACTUS_BS3_FIXED), "bs3");
   EXPECT_FALSE(find_solver("rk5"));
 }

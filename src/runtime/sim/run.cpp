@@ -1,13 +1,17 @@
 #include "runtime/sim/run.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <memory>
 
 #include "base/check.h"
 #include "kernel/kernel.h"
+#include "runtime/sim/cvode.h"
 #include "runtime/sim/evaluate.h"
 #include "runtime/sim/initial.h"
 #include "runtime/sim/instance.h"
@@ -18,6 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double slice_seconds = 0.02;  // what a chunk aims at
 constexpr double progress_seconds = 0.05;
+// Beyond so many states a full matrix for every step costs more than cvode, which keeps one for many.
+constexpr std::uint32_t most_rosenbrock_states = 50;
 constexpr double grid_slack = 1e-9;  // a row this close to a step's end, in steps, is on it
 
 // The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. Hairer, Norsett, Wanner: Solving ODEs I, II.6, (6.7).
@@ -41,7 +47,8 @@ class Run {
       : request_(request),
         plan_(request.plan),
         observer_(observer),
-        model_(listen(request.table())),
+        solver_(request.plan.solver),
+        model_(listen(table_of(request))),
         has_events_(tk_runs_in_parts(model_) != 0),
         instance_(*model_),
         inputs_(request.feeds),
@@ -71,6 +78,7 @@ class Run {
   bool fixed_step_with_rows(double h);
   bool fixed_parts_with_rows(double h);
   void adaptive();
+  bool consider_stiffness();
   bool end_part(double close);
 
   int fixed_steps(std::int64_t count);
@@ -83,9 +91,22 @@ class Run {
   bool go_on();
   Outcome finish();
 
-  void refresh_table() { model_ = listen(request_.table()); }
+  static const tactus_model* table_of(const Request& request) {
+    return tactus_is_stiff_solver(request.plan.solver) && request.stiff_table ? request.stiff_table() : request.table();
+  }
+  void refresh_table() {
+    const tactus_model* table =
+        tactus_is_stiff_solver(solver_) && request_.stiff_table ? request_.stiff_table() : request_.table();
+    if (solver_ == TACTUS_CVODE) {
+      if (!cvode_) cvode_ = std::make_unique<Cvode>(*table);
+      table = cvode_->table(table);
+    }
+    model_ = listen(table);
+  }
   const tactus_model* listen(const tactus_model* table);
   static int fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event);
+  static int adaptive_step(const tactus_model* listening, tactus_instance* instance, int solver, double t_end,
+                           double h_max, double tolerance);
   double* states() { return instance_.section(model_->layout.states); }
   double row_time(std::int64_t index) const { return plan_.start + static_cast<double>(index) * plan_.period; }
   bool stop_asked() const { return request_.stop && request_.stop->load(std::memory_order_relaxed); }
@@ -96,9 +117,11 @@ class Run {
   Listening listening_;
   std::vector<Fired> events_;
   std::int64_t events_total_ = 0;
+  tactus_solver solver_;
   const tactus_model* model_;
   bool has_events_;  // or relations, or delays: the run goes in parts
   Instance instance_;
+  std::unique_ptr<Cvode> cvode_;
   Inputs inputs_;
   std::vector<double> warm_;  // warm starts, put aside while recording
   std::vector<double> x_;     // a state between steps
@@ -110,6 +133,8 @@ class Run {
   Clock::time_point last_progress_ = Clock::now();
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;
+  bool has_considered_stiffness_ = false;
+  std::optional<double> switched_at_;
   std::vector<std::string> notes_;
 };
 
@@ -118,6 +143,7 @@ const tactus_model* Run::listen(const tactus_model* table) {
   if (listening_.inner != table) {
     listening_ = {*table, table, this};
     listening_.table.fire = fire;
+    listening_.table.adaptive_step = adaptive_step;
   }
   return &listening_.table;
 }
@@ -128,6 +154,12 @@ int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uin
   run->events_total_++;
   if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
   return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
+}
+
+int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance, int solver, double t_end, double h_max,
+                       double tolerance) {
+  const tactus_model* inner = reinterpret_cast<const Listening*>(listening)->inner;
+  return inner->adaptive_step(inner, instance, solver, t_end, h_max, tolerance);
 }
 
 bool Run::fail(int status, bool starting) {
@@ -213,7 +245,7 @@ bool Run::check_delays() {
 
 int Run::fixed_steps(std::int64_t count) {
   auto steps = has_events_ ? tk_event_steps : model_->fixed_steps;
-  return steps(model_, instance_.get(), plan_.solver, plan_.step, count);
+  return steps(model_, instance_.get(), solver_, plan_.step, count);
 }
 
 // Up to `step` full steps in all, in chunks.
@@ -305,15 +337,23 @@ bool Run::fixed_step_with_rows(double h) {
   };
   if (rows) {
     x0_.assign(states(), states() + n);
-    if (int status = derivative(from, f0_)) return fail(status);
+    if (!tactus_is_stiff_solver(solver_)) {
+      if (int status = derivative(from, f0_)) return fail(status);
+    }
   }
-  if (int status = model_->fixed_steps(model_, instance_.get(), plan_.solver, h, 1)) return fail(status);
+  if (int status = model_->fixed_steps(model_, instance_.get(), solver_, h, 1)) return fail(status);
   if (!rows) return true;
-  if (int status = derivative(instance_->time, f1_)) return fail(status);
+  if (!tactus_is_stiff_solver(solver_)) {
+    if (int status = derivative(instance_->time, f1_)) return fail(status);
+  }
   for (double t = row_time(next_row_); inside(t); t = row_time(++next_row_)) {
     if (!go_on()) return false;
-    double s = (t - from) / h;
-    for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
+    if (tactus_is_stiff_solver(solver_)) {
+      tk_between(model_, instance_.get(), solver_, t, x_.data());
+    } else {
+      double s = (t - from) / h;
+      for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
+    }
     if (!record_between(t)) return false;
   }
   // The inputs of the next step, for a row that is recorded at this one's end.
@@ -325,7 +365,7 @@ bool Run::fixed_step_with_rows(double h) {
 bool Run::end_part(double close) {
   for (double t = row_time(next_row_); observer_ && t < instance_->time - close; t = row_time(++next_row_)) {
     if (!go_on()) return false;
-    tk_between(model_, instance_.get(), plan_.solver, t, x_.data());
+    tk_between(model_, instance_.get(), solver_, t, x_.data());
     if (!record_between(t)) return false;
   }
   int status = tk_fire(model_, instance_.get());
@@ -341,7 +381,7 @@ bool Run::fixed_parts_with_rows(double h) {
   while (instance_->steps < end) {
     if (!go_on()) return false;
     constexpr double no_end = std::numeric_limits<double>::infinity();
-    if (int status = tk_part(model_, instance_.get(), plan_.solver, h, 0, no_end)) return fail(status);
+    if (int status = tk_part(model_, instance_.get(), solver_, h, 0, no_end)) return fail(status);
     if (!end_part(close)) return false;
     for (; observer_ && instance_->steps < end && row_time(next_row_) <= instance_->time + close; ++next_row_) {
       if (!record(row_time(next_row_), states())) return false;
@@ -367,7 +407,7 @@ void Run::adaptive() {
     double end = inputs_.empty() ? plan_.end : knot;
     if (has_events_) {
       const double close = grid_slack * plan_.period;
-      if (int status = tk_part(model_, instance_.get(), plan_.solver, plan_.step, plan_.tolerance, end)) {
+      if (int status = tk_part(model_, instance_.get(), solver_, plan_.step, plan_.tolerance, end)) {
         fail(status);
         return;
       }
@@ -375,24 +415,49 @@ void Run::adaptive() {
       for (; observer_ && row_time(next_row_) <= instance_->time + close && instance_->time < plan_.end; ++next_row_) {
         if (!record(row_time(next_row_), states())) return;
       }
+      if (!consider_stiffness()) return;
       continue;
     }
-    int status = model_->adaptive_step(model_, instance_.get(), plan_.solver, end, plan_.step, plan_.tolerance);
+    int status = model_->adaptive_step(model_, instance_.get(), solver_, end, plan_.step, plan_.tolerance);
     if (status != TACTUS_OK) {
       fail(status);
       return;
     }
-    if (!observer_) continue;
-    for (double t = row_time(next_row_); t <= instance_->time && t < plan_.end; t = row_time(++next_row_)) {
+    for (double t = row_time(next_row_); observer_ && t <= instance_->time && t < plan_.end;
+         t = row_time(++next_row_)) {
       if (!go_on()) return;
       if (t == instance_->time) {
         if (!record(t, states())) return;
         continue;
       }
-      tk_dense(model_, instance_.get(), plan_.solver, t, x_.data());
+      tk_dense(model_, instance_.get(), solver_, t, x_.data());
       if (!record_between(t)) return;
     }
+    if (!consider_stiffness()) return;
   }
+}
+
+// Once in a run, after a step: the explicit method may have found that stability and not accuracy sets its steps.
+bool Run::consider_stiffness() {
+  if (has_considered_stiffness_ || instance_->stiff_steps < TACTUS_STIFF) return true;
+  has_considered_stiffness_ = true;
+  const bool has_room = model_->layout.size > model_->layout.linear;
+  const bool is_small = model_->state_count <= most_rosenbrock_states && has_room;
+  const tactus_solver better = is_small ? TACTUS_ROSENBROCK : TACTUS_CVODE;
+  const std::string found = fmt::format(
+      "the system is stiff: at t = {:.6g} stability and not the tolerance sets the "
+      "steps of `{}`, {:.3g} long",
+      instance_->time, solver_name(solver_), instance_->dense_step);
+  if (plan_.is_chosen || !request_.stiff_table) {
+    notes_.push_back(fmt::format("{}; --solver {} would take longer ones", found, solver_name(better)));
+    return true;
+  }
+  notes_.push_back(fmt::format("{}; `{}` took over there", found, solver_name(better)));
+  solver_ = better;
+  switched_at_ = instance_->time;
+  refresh_table();
+  if (model_->tangent) return true;
+  return fail(TACTUS_NO_SOLVER);
 }
 
 // The last row, at the end or wherever the motion got to, and the values there.
@@ -402,7 +467,6 @@ Outcome Run::finish() {
   outcome.steps = instance_->steps;
   outcome.rejected = instance_->rejected;
   outcome.constraint_residual = instance_->constraint_residual;
-  outcome.notes = notes_;
   outcome.events = std::move(events_);
   outcome.events_total = events_total_;
   outcome.crossings = instance_->crossings;
@@ -426,6 +490,9 @@ Outcome Run::finish() {
   }
   outcome.ending = ending_;
   outcome.failure = failure_;
+  outcome.solver = solver_;
+  outcome.switched_at = switched_at_;
+  outcome.notes = std::move(notes_);
   return outcome;
 }
 

@@ -3,7 +3,8 @@
 //
 //   tk_reset, parameters, inputs, tk_start
 //   fixed:     chunks of table->fixed_steps up to the next row, each at most about 50 ms of work
-//   adaptive:  table->adaptive_step, never across a knot of an input's signal
+//   adaptive:  table->adaptive_step, never across a knot of an input's signal; from where an explicit method finds the system
+//              stiff on by a stiff one, unless the person chose the solver
 //   rows       at start + k * period and at the end: the grid's own states where a row falls on a step, else by cubic Hermite
 //              interpolation (fixed) or the method's dense output (adaptive)
 //
@@ -43,6 +44,8 @@ struct Request {
   // The table to use from now on: asked before every chunk, so that a better compiled one may take over. All of them have the
   // same metadata and layout.
   std::function<const tactus_model*()> table;
+  // The same with tangents, for the stiff solvers; they are compiled when it is first asked for. Empty: `table` has what there is.
+  std::function<const tactus_model*()> stiff_table;
   Plan plan;
   std::vector<ParameterValue> parameters;
   std::vector<Feed> feeds;                  // an input without one reads zero
@@ -64,15 +67,16 @@ struct Outcome {
   Ending ending = Ending::done;
   double time = 0;  // of the last good state
   std::int64_t steps = 0;
-  std::int64_t rejected = 0;       // adaptive
   double constraint_residual = 0;  // the most that a constraint was off at the end of a step, in its own unit
-  std::vector<std::string> notes;  // what is worth knowing of this run
   std::int64_t rejected = 0;       // adaptive
   std::vector<Fired> events;       // the first `most_events`
   std::int64_t events_total = 0;
   std::int64_t crossings = 0;  // how often a relation changed
   std::optional<Failure> failure;
-  std::vector<double> outputs;  // at `time`; empty when they could not be computed
+  std::vector<double> outputs;          // at `time`; empty when they could not be computed
+  tactus_solver solver = TACTUS_TSIT5;  // at the end
+  std::optional<double> switched_at;    // when another solver took over
+  std::vector<std::string> notes;
 };
 
 // `observer` may be null: then nothing is recorded, and outputs are computed only at the end.

@@ -131,7 +131,7 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
       record(status);
       continue;
     }
-    if (plan.solver < TACTUS_BS3) {
+    if (!tactus_is_adaptive(plan.solver)) {
       status = model->fixed_steps(model, instance, plan.solver, plan.h, plan.steps);
     } else {
       status = model->adaptive_step(model, instance, plan.solver, plan.t_end, plan.h, plan.tolerance);
@@ -178,9 +178,9 @@ std::vector<Plan> plans_of_all_solvers(double h, double t_end, Parts parts) {
   for (int solver : {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
     Plan plan;
     plan.solver = solver;
-    plan.h = solver < TACTUS_BS3 ? h : 50 * h;
+    plan.h = !tactus_is_adaptive(solver) ? h : 50 * h;
     plan.t_end = t_end;
-    plan.records = solver < TACTUS_BS3 ? 50 : 200;
+    plan.records = !tactus_is_adaptive(solver) ? 50 : 200;
     plans.push_back(plan);
     plan.parts = true;
     if (parts == Parts::too) plans.push_back(plan);

@@ -426,8 +426,10 @@ ir::Program random_program(std::uint64_t seed) { return ProgramMaker(seed).make(
 Plan random_plan(std::uint64_t seed) {
   Dice dice(seed ^ 0x9e3779b97f4a7c15u);
   Plan plan;
-  plan.solver = static_cast<int>(dice.below(6));
-  plan.h = plan.solver < TACTUS_BS3 ? 0.001 * (1 + dice.below(50)) : 0.5;
+  static constexpr int solvers[] = {TACTUS_EULER, TACTUS_RK4,   TACTUS_BS3_FIXED,
+                                    TACTUS_BS3,   TACTUS_TSIT5, TACTUS_DOP853};
+  plan.solver = solvers[dice.below(std::size(solvers))];
+  plan.h = !tactus_is_adaptive(plan.solver) ? 0.001 * (1 + dice.below(50)) : 0.5;
   plan.t_end = 3;
   plan.tolerance = 1e-5;
   plan.records = 12;

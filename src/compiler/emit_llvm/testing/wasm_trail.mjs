@@ -83,7 +83,7 @@ function run(model, plan) {
       record(status);
       continue;
     }
-    if (plan.solver < 3) {
+    if (plan.solver < 4) {
       status = w.fixed_steps(model, instance, plan.solver, plan.h, plan.steps);
     } else {
       status = w.adaptive_step(model, instance, plan.solver, plan.t_end, plan.h, plan.tolerance);
