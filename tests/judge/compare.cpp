@@ -116,11 +116,11 @@ class Comparison {
       for (std::uint32_t i = 0; i < channel.rows * channel.columns; ++i) {
         double change = 0, change_of_judge = 0;
         for (std::size_t k = 0; k < fine.times.size(); ++k) {
-          // At the start of a system with hidden constraints the judge knows its states only.
-          const std::optional<double> value = find(opinion, k, channel, i, k == 0 && !opinion.regular);
-          const std::optional<double> before = find(rough, k, channel, i, k == 0 && !opinion.regular);
-          if (!value || !before || is_near(opinion.happenings, fine.times[k]) || is_near(rough.happenings, fine.times[k]))
-            continue;
+          // At the start of a system with hidden constraints the judge knows only what they leave open.
+          if (k == 0 && !opinion.regular) continue;
+          const std::optional<double> value = find(opinion, k, channel, i);
+          const std::optional<double> before = find(rough, k, channel, i);
+          if (!value || !before || is_near(opinion, fine.times[k]) || is_near(rough, fine.times[k])) continue;
           const double compiled = fine.outputs[k][channel.at + i];
           change = std::max(change, std::fabs(compiled - coarse.outputs[k][channel.at + i]));
           change_of_judge = std::max(change_of_judge, std::fabs(*value - *before));
@@ -144,28 +144,24 @@ class Comparison {
     if (!allowances.empty()) verdict_.sharpest = allowances[allowances.size() / 2];
   }
 
-  static bool is_near(const std::vector<double>& happenings, double t) {
-    return std::any_of(happenings.begin(), happenings.end(), [t](double at) {
-      return std::fabs(at - t) < 1e-6 && at != t;
+  // What is recorded at the very time of an event are the values behind it, on both sides.
+  static bool is_near(const Opinion& opinion, double t) {
+    return std::any_of(opinion.happenings.begin(), opinion.happenings.end(), [&](double at) {
+      return std::fabs(at - t) < 1e-6 && !(opinion.regular && at == t);
     });
   }
 
-  std::optional<double> find(const Opinion& opinion, std::size_t row, const tactus_channel& channel, std::uint32_t i,
-                             bool only_states) const {
-    std::string name = channel.name;
-    std::uint32_t order = 0;
-    while (name.ends_with('\'')) {
-      name.pop_back();
-      ++order;
-    }
+  std::optional<double> find(const Opinion& opinion, std::size_t row, const tactus_channel& channel, std::uint32_t i) const {
     for (const flat::Group& group : flat_->groups) {
-      if (group.name != name) continue;
       const std::uint32_t v = group.first.value + i;
-      if (order > opinion.leaves.order[v] || (only_states && order == opinion.leaves.order[v])) return std::nullopt;
-      return opinion.rows[row].leaves[opinion.leaves.at(v, order)];
+      const std::uint32_t known = i < group.shape.size() ? opinion.leaves.order[v] : 0;
+      for (std::uint32_t order = 0; order <= known; ++order) {
+        if (flat::primed(group.name, order) != channel.name) continue;
+        return opinion.rows[row].leaves[opinion.leaves.at(v, order)];
+      }
     }
     for (const flat::Discrete& discrete : flat_->discrete) {
-      if (discrete.name == name && order == 0) return opinion.rows[row].discrete[discrete.first + i];
+      if (discrete.name == channel.name) return opinion.rows[row].discrete[discrete.first + i];
     }
     return std::nullopt;
   }

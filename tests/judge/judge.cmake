@@ -6,7 +6,7 @@ if(TARGET tactus_api)
   target_include_directories(tactus_judge PUBLIC ${judge_folder})
   target_link_libraries(tactus_judge PUBLIC tactus_compiler_flatten tactus_compiler_check tactus_compiler_expand
     tactus_compiler_parse tactus_compiler_lex tactus_compiler_source tactus_compiler_table tactus_kernel fmt::fmt)
-  add_executable(judge_test ${judge_folder}/judge_test.cpp)
+  add_executable(judge_test ${judge_folder}/judge_test.cpp ${judge_folder}/compare.cpp ${judge_folder}/random_models.cpp)
   target_link_libraries(judge_test PRIVATE tactus_judge tactus_api GTest::gtest_main)
   add_test(NAME judge COMMAND judge_test)
 endif()

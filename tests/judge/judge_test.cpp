@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <iostream>
 
+#include "compare.h"
 #include "front.h"
+#include "random_models.h"
 
 namespace {
 
@@ -51,6 +55,34 @@ TEST(Judge, PendulumInCartesianCoordinates) {
     last = error;
   }
   EXPECT_LT(last, 1e-6);
+}
+
+// TACTUS_JUDGE_SEEDS="FIRST COUNT" asks for others than the first 150; with COUNT 1 the text is shown.
+TEST(Judge, AgreesWithTheCompilerOnRandomModels) {
+  std::uint64_t first = 1, count = 150;
+  if (const char* given = std::getenv("TACTUS_JUDGE_SEEDS")) std::sscanf(given, "%lu %lu", &first, &count);
+  std::size_t values = 0, unclear = 0, judged = 0;
+  std::set<std::string> missing = judge::all_features();
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const judge::RandomModel model = judge::random_model(seed);
+    for (const std::string& feature : model.features) missing.erase(feature);
+    if (count == 1) std::cout << model.one.compiled;
+    const judge::Verdict verdict = judge::compare(model.one);
+    EXPECT_EQ(verdict.disagreement, "") << "seed " << seed << "\n" << model.one.compiled;
+    if (verdict.not_judged.empty()) {
+      ++judged;
+    } else {
+      std::cout << "seed " << seed << " is not judged: " << verdict.not_judged << "\n";
+    }
+    values += verdict.values;
+    unclear += verdict.unclear;
+  }
+  std::cout << judged << " of " << count << " models judged, " << values << " values compared, " << unclear << " unclear\n";
+  if (count >= 150) {
+    EXPECT_GE(judged, count - count / 20);
+    EXPECT_LT(unclear, values / 20);
+    EXPECT_TRUE(missing.empty()) << *missing.begin();
+  }
 }
 
 }  // namespace
