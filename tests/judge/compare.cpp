@@ -31,16 +31,15 @@ struct Rows : sim::Observer {
 };
 
 struct Fineness {
-  double step;             // of the judge's coarser run
-  double solver_step;      // largest
-  double tolerance;        // of the solver's coarser run
+  double step;       // of the coarser runs: the judge's own, the solver's largest
+  double tolerance;  // of the solver's coarser run
 };
 
 class Comparison {
  public:
   explicit Comparison(const Case& one) : case_(one) {}
 
-  Verdict run() {
+  Verdict run(bool patient) {
     compiler::Options options;
     options.overrides = case_.overrides;
     options.read_file = [this](const std::string&, const std::string& path) -> std::optional<source::File> {
@@ -60,12 +59,12 @@ class Comparison {
     }
     emit_llvm::CompiledModel code(std::move(*compiled.program), {.optimise = false});
     table_ = code.quick();
-    for (const Fineness& fineness : {Fineness{0.01, 0.01, 1e-8}, Fineness{0.01 / 8, 0.01 / 8, 1e-10}}) {
+    for (const Fineness& fineness : {Fineness{case_.step, 1e-8}, Fineness{case_.step / 8, 1e-10}}) {
       const bool regular = verdict_.regular;
       verdict_ = {};
       verdict_.regular = regular;
       look(fineness);
-      if (verdict_.disagreement.empty() && verdict_.not_judged.empty()) break;
+      if (!patient || (verdict_.disagreement.empty() && verdict_.not_judged.empty())) break;
     }
     return verdict_;
   }
@@ -77,7 +76,7 @@ class Comparison {
       sim::Settings settings;
       settings.solver = TACTUS_DOP853;
       settings.tolerance = tolerance;
-      settings.step = tolerance == fineness.tolerance ? fineness.solver_step : fineness.solver_step / 2;
+      settings.step = tolerance == fineness.tolerance ? fineness.step : fineness.step / 2;
       settings.until = case_.end;
       settings.every = period_share * (case_.end - table_->starting_time);
       sim::Request request;
@@ -116,8 +115,7 @@ class Comparison {
       for (std::uint32_t i = 0; i < channel.rows * channel.columns; ++i) {
         double change = 0, change_of_judge = 0;
         for (std::size_t k = 0; k < fine.times.size(); ++k) {
-          // At the start of a system with hidden constraints the judge knows only what they leave open.
-          if (k == 0 && !opinion.regular) continue;
+          if (!opinion.rows[k].is_settled || !rough.rows[k].is_settled) continue;
           const std::optional<double> value = find(opinion, k, channel, i);
           const std::optional<double> before = find(rough, k, channel, i);
           if (!value || !before || is_near(opinion, fine.times[k]) || is_near(rough, fine.times[k])) continue;
@@ -174,6 +172,6 @@ class Comparison {
 
 }  // namespace
 
-Verdict compare(const Case& one) { return Comparison(one).run(); }
+Verdict compare(const Case& one, bool patient) { return Comparison(one).run(patient); }
 
 }  // namespace judge

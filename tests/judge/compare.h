@@ -25,6 +25,7 @@ struct Case {
   std::vector<compiler::Override> overrides;
   std::vector<Signal> inputs;
   double end = 2;
+  double step = 0.01;  // of the coarser runs; adaptive: the largest
 };
 
 struct Verdict {
@@ -36,6 +37,7 @@ struct Verdict {
   double sharpest = 0;      // the median of what was allowed, over values
 };
 
-[[nodiscard]] Verdict compare(const Case& one);
+// `patient`: a disagreement is looked at again.
+[[nodiscard]] Verdict compare(const Case& one, bool patient = true);
 
 }  // namespace judge

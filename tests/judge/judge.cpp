@@ -277,6 +277,9 @@ class Run {
       const double norm = largest(r);
       for (double part = 1;; part /= 2) {
         for (std::size_t i = 0; i < all; ++i) point.leaves[i] = before.leaves[i] - part * step[i];
+        // Numbers to the bit, for a relation may stand on its very edge.
+        for (std::size_t w : kept)
+          if (part == 1 && !wants[w].expression.valid()) point.leaves[wants[w].leaf] = wants[w].number;
         rest(r);
         if (size < 1e-8 || largest(r) <= (1 - 0.1 * part) * norm || part < 1e-3) break;
       }
@@ -589,7 +592,7 @@ class Run {
       }
       if (!std::isfinite(size)) return false;
       // Constraints of position are met to rounding, and so accelerations to rounding / h^2.
-      const double rounding = std::max(1e-12, 1e-15 / (h * h));
+      const double rounding = std::max(1e-12, 2e-14 / (h * h));
       if (size > 0.3 * last && size > rounding && !fresh) {
         if (!refresh_stages(h)) return false;
         fresh = true;
@@ -639,6 +642,7 @@ class Run {
   }
 
   void accept() {
+    whole_steps_ = end_.t - now_.t > 0.25 * request_.step ? whole_steps_ + 1 : 0;
     now_ = end_;
     remember(false);
   }
@@ -698,7 +702,7 @@ class Run {
     int left = 0;  // steps to the target
     for (int switches = 0;;) {
       while (sample < request_.samples.size() && request_.samples[sample] <= now_.t + 1e-13) {
-        opinion_.rows.push_back({now_.t, now_.leaves, now_.discrete});
+        opinion_.rows.push_back({now_.t, now_.leaves, now_.discrete, opinion_.regular || whole_steps_ >= 3});
         ++sample;
       }
       if (sample == request_.samples.size() || now_.t >= request_.end - 1e-13) return;
@@ -739,6 +743,7 @@ class Run {
       if (repeats > most_repeats) continue;  // only a sample
       if (++switches > 20000) throw Trouble("too much happens");
       opinion_.happenings.push_back(now_.t);
+      whole_steps_ = 0;
       place_at(now_, now_.t, Side::after);
       solve_now();
       happen(false);
@@ -765,6 +770,7 @@ class Run {
   Point end_;
   double length_ = 0;
   bool crossed_ = false;
+  int whole_steps_ = 0;  // since something happened
   Factors tops_, stages_;
   std::vector<double> jacobian_;
   const Tableau tableau_;

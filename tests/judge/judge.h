@@ -37,6 +37,8 @@ struct Row {
   double t = 0;
   std::vector<double> leaves;  // Leaves::at
   std::vector<double> discrete;
+  // Highest derivatives of hidden constraints come from differences over the last steps: not yet, after short ones or a jump.
+  bool is_settled = true;
 };
 
 struct Opinion {

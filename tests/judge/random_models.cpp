@@ -66,6 +66,7 @@ class Writer {
     note("constrained");
     start_ = 0;
     one_.end = 1;
+    one_.step = 0.0025;  // multipliers converge with order 2 only
     switch (pick(4)) {
       case 0: {  // one pendulum, damped and driven
         const double angle = value(-1.5, 1.5), length = value(0.5, 2);
@@ -669,7 +670,7 @@ class Writer {
   RandomModel finish() {
     one_.end += start_;
     const auto text = [&](const std::string& equations) {
-      std::string all = fmt::format("simulation starting_time = {} ending_time = {}\n", start_, one_.end) + head_;
+      std::string all = fmt::format("simulation starting_time = {} ending_time = {} event_precision = 1e-12\n", start_, one_.end) + head_;
       if (!boundary_.empty()) all += "boundary\n" + boundary_;
       all += "system\n" + equations;
       if (!reactive_.empty()) all += "reactive\n" + reactive_;
