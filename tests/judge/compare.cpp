@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "api/load.h"
+#include "api/used_files.h"
 #include "compiler/emit_llvm/jit.h"
 #include "diag/sink.h"
 #include "front.h"
@@ -42,17 +43,17 @@ class Comparison {
   Verdict run(bool patient) {
     compiler::Options options;
     options.overrides = case_.overrides;
-    options.read_file = [this](const std::string&, const std::string& path) -> std::optional<source::File> {
+    options.read_file = [this](const std::string& from, const std::string& path) -> std::optional<source::File> {
       const auto found = case_.files.find(path);
-      if (found == case_.files.end()) return std::nullopt;
+      if (found == case_.files.end()) return api::read_used_file(from, path);
       return source::File{path, found->second};
     };
-    api::Compiled compiled = api::compile_text("judged.tact", case_.compiled, options);
+    api::Compiled compiled = api::compile_text(case_.path, case_.compiled, options);
     if (!compiled.program) {
       verdict_.disagreement = "the compiler refuses: " + diag::render_text(compiled.diags, compiled.sources, false);
       return verdict_;
     }
-    flat_ = flat_model(case_.judged, options);
+    flat_ = flat_model(case_.judged, options, case_.path);
     if (!flat_) {
       verdict_.disagreement = "the judge's text has errors";
       return verdict_;
@@ -74,8 +75,8 @@ class Comparison {
     Rows coarse, fine;
     for (auto [rows, tolerance] : {std::pair{&coarse, fineness.tolerance}, {&fine, 0.01 * fineness.tolerance}}) {
       sim::Settings settings;
-      settings.solver = TACTUS_DOP853;
-      settings.tolerance = tolerance;
+      settings.solver = case_.solver;
+      if (case_.solver >= TACTUS_BS3) settings.tolerance = tolerance;
       settings.step = tolerance == fineness.tolerance ? fineness.step : fineness.step / 2;
       settings.until = case_.end;
       settings.every = period_share * (case_.end - table_->starting_time);

@@ -21,11 +21,13 @@ namespace judge {
 struct Case {
   std::string compiled;  // the text that the compiler gets
   std::string judged;    // the text of the judge: the same, unless something is said in other words
-  std::map<std::string, std::string> files;
+  std::string path = "judged.tact";
+  std::map<std::string, std::string> files;  // those that it names; others are looked for on disk, beside `path`
   std::vector<compiler::Override> overrides;
   std::vector<Signal> inputs;
   double end = 2;
   double step = 0.01;  // of the coarser runs; adaptive: the largest
+  tactus_solver solver = TACTUS_DOP853;
 };
 
 struct Verdict {

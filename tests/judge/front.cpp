@@ -12,11 +12,12 @@
 
 namespace judge {
 
-std::optional<flat::Model> flat_model(const std::string& text, const compiler::Options& options) {
+std::optional<flat::Model> flat_model(const std::string& text, const compiler::Options& options,
+                                      const std::string& path) {
   diag::SourceMap sources;
   diag::Sink diags;
   base::Names names;
-  const auto file = source::add("judged.tact", text, sources, diags);
+  const auto file = source::add(path, text, sources, diags);
   if (!file) return std::nullopt;
   parse::Tree tree = parse::parse(lex::lex(sources, *file, names, diags), sources, names, diags, parse::Dialect::tact);
   expand::load_used_files(tree, sources, names, options.read_file, diags);

@@ -11,7 +11,9 @@
 
 namespace judge {
 
-// Empty when the text has errors. Overrides may name parameters, constants, and constants that are written as equations.
-[[nodiscard]] std::optional<flat::Model> flat_model(const std::string& text, const compiler::Options& options);
+// Empty when the text has errors. Overrides may name parameters, constants, and constants that are written as equations. Files that
+// the text names are looked for beside `path`.
+[[nodiscard]] std::optional<flat::Model> flat_model(const std::string& text, const compiler::Options& options,
+                                                    const std::string& path = "judged.tact");
 
 }  // namespace judge

@@ -4,7 +4,10 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <iterator>
 
 #include "compare.h"
 #include "front.h"
@@ -143,6 +146,27 @@ TEST(Judge, SeesAChangedNumber) {
     EXPECT_NE(judge::compare(random.one, false).disagreement.find(", the judge "), std::string::npos) << text;
   }
   EXPECT_GE(changed, 5);
+}
+
+// What people begin with: the examples and the models of the library, over their first second.
+TEST(Judge, AgreesWithTheCompilerOnTheExamples) {
+  std::size_t judged = 0;
+  for (const char* folder : {"/examples", "/tests/library"}) {
+    for (const auto& entry : std::filesystem::directory_iterator(std::string(TACTUS_SOURCE_DIR) + folder)) {
+      if (entry.path().extension() != ".tact") continue;
+      std::ifstream file(entry.path());
+      judge::Case one;
+      one.path = entry.path().string();
+      one.compiled = one.judged = std::string(std::istreambuf_iterator<char>(file), {});
+      one.end = 1;
+      const judge::Verdict verdict = judge::compare(one);
+      EXPECT_EQ(verdict.disagreement, "") << entry.path();
+      std::cout << entry.path().filename() << ": " << verdict.values << " values, " << verdict.unclear << " unclear, "
+                << verdict.sharpest << " " << verdict.not_judged << "\n";
+      judged += verdict.not_judged.empty();
+    }
+  }
+  EXPECT_GE(judged, 30u);
 }
 
 // TACTUS_JUDGE_SEEDS="FIRST COUNT" asks for others than the first 150; with COUNT 1 the text is shown.

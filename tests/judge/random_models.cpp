@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <random>
@@ -36,6 +37,11 @@ class Writer {
       one_.overrides.push_back({"k", value(0.5, 2)});
       if (pick(2)) one_.overrides.push_back({"c", value(0.1, 1)});
     }
+    // Fixed steps are only as good as what is located between them.
+    const bool has_edges = contains_any({"conditions", "corners", "kink in a loop", "tables", "maps"});
+    static constexpr tactus_solver solvers[] = {TACTUS_DOP853, TACTUS_TSIT5, TACTUS_RK4};
+    one_.solver = solvers[pick(has_edges ? 2 : 3)];
+    note(one_.solver == TACTUS_RK4 ? "fixed steps" : "adaptive steps");
     return finish();
   }
 
@@ -124,6 +130,9 @@ class Writer {
   void use_part(const Part& part) {
     note(part.feature);
     (this->*part.write)();
+  }
+  bool contains_any(std::initializer_list<const char*> features) const {
+    return std::any_of(features.begin(), features.end(), [&](const char* each) { return features_.contains(each); });
   }
   static std::string primes(int n) { return std::string(static_cast<std::size_t>(n), '\''); }
 
@@ -363,7 +372,7 @@ class Writer {
         e = fmt::format("if({0} >= {1} || {0} < {1} - 0.3, k, -c)", name(), edge);
         break;
       case 2:
-        e = fmt::format("floor(3 * {}) / 3 + ceil(2 * {})", a, b);
+        e = fmt::format("floor(3 * {} + 0.213) / 3 + ceil(2 * {} + 0.371)", a, b);
         break;
       case 3:
         e = fmt::format("sign({} - {}) * {}", name(), edge, a);
@@ -475,6 +484,7 @@ class Writer {
                              clock, cur, prev, name());
     reactive_ += fmt::format("  {} = {} - {} + {};\n", moved, cur, prev, name());
     jumping_.insert(jumping_.end(), {cur, prev, level + "[1]", moved});
+    behaviours_.insert(behaviours_.end(), {cur, prev, level + "[2]"});
     state(fmt::format("sin({} + {} * {})", cur, level + "[2]", name()), 1 + pick(2));
   }
 
@@ -549,7 +559,7 @@ class Writer {
         break;
       }
       case 1:
-        system(fmt::format("{} = delay(sin(3 * t) * {} + {}, {})", y, name(), any_name(), lag));
+        system(fmt::format("{} = delay(sin(3 * t) * {} + {}, {})", y, name(), behaviours_.empty() ? name() : any(behaviours_), lag));
         break;
       case 2: {
         const std::string p = fresh("p");
@@ -625,7 +635,7 @@ class Writer {
     head_ += "external hand reads u writes force = (x1, k)\n";
     for (int i = 0; i < 2; ++i) {
       Signal signal;
-      for (double t = start_ - 0.1; t < start_ + 2.5; t += value(0.05, 0.4)) {
+      for (double t = start_ - 0.10037; t < start_ + 2.5; t += value(0.05, 0.4)) {
         signal.times.push_back(t);
         signal.values.push_back(value(-1, 1));
       }
@@ -687,6 +697,7 @@ class Writer {
   std::set<std::string> features_;
   std::string head_, boundary_, system_, judged_, reactive_;
   std::vector<std::string> smooth_, jumping_;
+  std::vector<std::string> behaviours_;  // what jumps at events only: a delay remembers these jumps, others it smooths
   int count_ = 0;
   double start_ = 0;
   bool has_input_ = false;
@@ -735,7 +746,7 @@ RandomModel random_constrained_model(std::uint64_t seed) { return Writer(seed).c
 std::set<std::string> all_features() {
   std::set<std::string> all = {"starting_time", "override",     "units",        "kink in a loop", "guess",      "when",
                                "later",         "table linear", "table cubic",  "table hold",     "map linear", "map cubic",
-                               "map hold",      "derivative of a delay"};
+                               "map hold",      "derivative of a delay", "fixed steps", "adaptive steps"};
   for (const Writer::Part& part : Writer::parts()) all.insert(part.feature);
   if (has_index_reduction) all.insert("constrained");
   return all;
