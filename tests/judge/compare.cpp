@@ -133,7 +133,8 @@ class Comparison {
           ++verdict_.values;
           if (!(std::fabs(compiled - *value) <= allowed) && verdict_.disagreement.empty()) {
             verdict_.disagreement = fmt::format(
-                "{}[{}] at t = {}: the compiler says {:.17g} (+- {:.2g}), the judge {:.17g} (+- {:.2g}), difference {:.3g}",
+                "{}[{}] at t = {}: the compiler says {:.17g} (+- {:.2g}), the judge {:.17g} (+- {:.2g}), difference "
+                "{:.3g}",
                 channel.name, i + 1, fine.times[k], compiled, change, *value, change_of_judge, compiled - *value);
           }
         }
@@ -145,12 +146,12 @@ class Comparison {
 
   // What is recorded at the very time of an event are the values behind it, on both sides.
   static bool is_near(const Opinion& opinion, double t) {
-    return std::any_of(opinion.happenings.begin(), opinion.happenings.end(), [&](double at) {
-      return std::fabs(at - t) < 1e-6 && !(opinion.regular && at == t);
-    });
+    return std::any_of(opinion.happenings.begin(), opinion.happenings.end(),
+                       [&](double at) { return std::fabs(at - t) < 1e-6 && !(opinion.regular && at == t); });
   }
 
-  std::optional<double> find(const Opinion& opinion, std::size_t row, const tactus_channel& channel, std::uint32_t i) const {
+  std::optional<double> find(const Opinion& opinion, std::size_t row, const tactus_channel& channel,
+                             std::uint32_t i) const {
     for (const flat::Group& group : flat_->groups) {
       const std::uint32_t v = group.first.value + i;
       const std::uint32_t known = i < group.shape.size() ? opinion.leaves.order[v] : 0;

@@ -85,8 +85,8 @@ double interpolate(tactus_table_method method, const std::vector<double>& x, con
       return polynomial({values[k], rise}, u, order);
     case TACTUS_CUBIC: {
       const std::vector<double> s = slopes_of(x, values);
-      return polynomial(
-          {values[k], s[k], (3 * rise - 2 * s[k] - s[k + 1]) / h, (s[k] + s[k + 1] - 2 * rise) / (h * h)}, u, order);
+      return polynomial({values[k], s[k], (3 * rise - 2 * s[k] - s[k + 1]) / h, (s[k] + s[k + 1] - 2 * rise) / (h * h)},
+                        u, order);
     }
   }
   return 0;
@@ -136,8 +136,7 @@ Evaluator::Evaluator(const flat::Model& model, const std::vector<ExprId>& extra)
     if (step.node.op == Op::variable) mine.push_back(leaves_.at(step.node.index, step.node.order));
     const int operands = expr::operand_count(step.node.op);
     const std::uint32_t children[] = {step.a, step.b, step.c};
-    for (int k = 0; k < operands; ++k)
-      mine.insert(mine.end(), reads[children[k]].begin(), reads[children[k]].end());
+    for (int k = 0; k < operands; ++k) mine.insert(mine.end(), reads[children[k]].begin(), reads[children[k]].end());
     std::sort(mine.begin(), mine.end());
     mine.erase(std::unique(mine.begin(), mine.end()), mine.end());
     for (std::uint32_t leaf : mine) readers_[leaf].push_back(i);

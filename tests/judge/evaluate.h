@@ -50,6 +50,7 @@ class Evaluator {
   double residual(std::size_t equation) const;
   // The pieces on which the last evaluation's arguments lie.
   const Pieces& pieces() const { return pieces_; }
+  const std::vector<std::uint32_t>& equations_that_read(std::uint32_t leaf) const { return reading_equations_[leaf]; }
   // d residual / d leaf by differences, equation_count rows of leaves().count; leaves that no equation reads have 0.
   void jacobian(Point point, const Pieces& held, std::vector<double>& rows);
 
@@ -71,7 +72,7 @@ class Evaluator {
   std::vector<std::uint32_t> place_;  // by expression
   std::vector<double> values_;
   Pieces pieces_;
-  std::vector<std::vector<std::uint32_t>> readers_;           // by leaf: steps that depend on it, in order
+  std::vector<std::vector<std::uint32_t>> readers_;            // by leaf: steps that depend on it, in order
   std::vector<std::vector<std::uint32_t>> reading_equations_;  // by leaf
 };
 

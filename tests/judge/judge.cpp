@@ -119,8 +119,8 @@ class Run {
     // Neville's scheme through the four samples around.
     const std::size_t count = past.times.size();
     const std::size_t points = std::min<std::size_t>(4, count);
-    const auto above = static_cast<std::size_t>(std::upper_bound(past.times.begin(), past.times.end(), at) -
-                                                past.times.begin());
+    const auto above =
+        static_cast<std::size_t>(std::upper_bound(past.times.begin(), past.times.end(), at) - past.times.begin());
     const std::size_t first = std::min(above > 2 ? above - 2 : 0, count - points);
     std::array<double, 4> value{};
     for (std::size_t i = 0; i < points; ++i) value[i] = past.values[first + i][delay];
@@ -179,11 +179,16 @@ class Run {
       }
       step = r;
       tops_.solve(step);
-      double size = 0;
-      for (std::size_t v = 0; v < n; ++v) {
-        const double u = point.leaves[leaves_.top(static_cast<std::uint32_t>(v))];
-        size = std::isfinite(step[v]) ? std::max(size, std::fabs(step[v]) / (1 + std::fabs(u))) : infinity;
-      }
+      const Point before = point;
+      const auto size_of = [&](const std::vector<double>& change) {
+        double most = 0;
+        for (std::size_t v = 0; v < n; ++v) {
+          const double u = before.leaves[leaves_.top(static_cast<std::uint32_t>(v))];
+          most = std::isfinite(change[v]) ? std::max(most, std::fabs(change[v]) / (1 + std::fabs(u))) : infinity;
+        }
+        return most;
+      };
+      const double size = size_of(step);
       if (size > 0.3 * last && size > 1e-11 && !fresh) {
         refresh_tops(point, held);
         fresh = true;
@@ -191,8 +196,6 @@ class Run {
         last = infinity;
         continue;
       }
-      const Point before = point;
-      const double norm = largest(r);
       for (double part = 1;; part /= 2) {
         for (std::size_t v = 0; v < n; ++v) {
           const std::uint32_t top = leaves_.top(static_cast<std::uint32_t>(v));
@@ -200,7 +203,11 @@ class Run {
         }
         evaluator_.evaluate(point, &held);
         residuals(tried);
-        if (size < 1e-8 || largest(tried) <= (1 - 0.1 * part) * norm || part < 1e-3) break;
+        if (size < 1e-8 || part < 1e-3) break;
+        // Deuflhard's natural test: the next correction by the same matrix, which no scaling of equations can fool.
+        std::vector<double> next = tried;
+        tops_.solve(next);
+        if (size_of(next) <= (1 - part / 4) * size) break;
       }
       r = tried;
       // Another turn would move by rounding only: it has just been as good as the matrix allows.
@@ -212,56 +219,81 @@ class Run {
     return false;
   }
 
-  // F and as many of `wants` as it leaves free, the first ones first; the smallest change of all leaves. Pieces as they
-  // come out.
+  // d/dt of the constraints where the states follow their derivatives: forward differences of order 4, for what lies before may be
+  // on another side of a jump.
+  void constraints_along_the_motion(const Point& point, const Pieces& pieces, std::vector<double>& out) {
+    constexpr double h = 1e-3;
+    constexpr double weights[] = {-25.0 / 12, 4, -3, 4.0 / 3, -0.25};
+    const std::size_t first = out.size();
+    out.resize(first + constraints_.size());
+    for (int i = 0; i < 5 && !constraints_.empty(); ++i) {
+      Point moved = point;
+      if (i > 0) place_at(moved, point.t + i * h, Side::after);
+      for (std::uint32_t leaf : states_) {
+        double value = 0, factor = 1;
+        for (std::uint32_t k = 0; leaf + k <= top_of_[leaf]; factor *= i * h / ++k)
+          value += factor * point.leaves[leaf + k];
+        moved.leaves[leaf] = value;
+      }
+      evaluator_.evaluate(moved, &pieces);
+      for (std::size_t c = 0; c < constraints_.size(); ++c)
+        out[first + c] += weights[i] / h * evaluator_.residual(constraints_[c]);
+    }
+  }
+
+  // F, the derivatives of its constraints, and as many of `wants` as these leave free, the first ones first; the
+  // smallest change of all leaves. Pieces as they come out.
   void settle(Point& point, const std::vector<Want>& wants) {
-    const std::size_t n = variable_count(), all = leaves_.count;
+    const std::size_t all = leaves_.count;
     std::vector<double> r, matrix;
     std::vector<std::size_t> kept;
     double last = infinity;
     const auto wanted = [&](const Want& want) {
       return want.expression.valid() ? evaluator_.value(want.expression) : want.number;
     };
-    const auto rest = [&](std::vector<double>& out) {
-      evaluator_.evaluate(point, nullptr);
+    // Residuals of everything, `wants` last.
+    const auto everything = [&](const Point& at, const Pieces& pieces, std::vector<double>& out) {
+      evaluator_.evaluate(at, &pieces);
       residuals(out);
-      for (std::size_t w : kept) out.push_back(point.leaves[wants[w].leaf] - wanted(wants[w]));
+      std::vector<double> missed;
+      for (const Want& want : wants) missed.push_back(at.leaves[want.leaf] - wanted(want));
+      constraints_along_the_motion(at, pieces, out);
+      out.insert(out.end(), missed.begin(), missed.end());
     };
+    const std::size_t equations = variable_count() + constraints_.size();
     for (int turn = 0; turn < 100; ++turn) {
       for (std::size_t k = 0; past_.empty() && k < model_.delays.size(); ++k)
         point.delayed[k] = delayed(point, k, point.t, Side::after);
       evaluator_.evaluate(point, nullptr);
       const Pieces pieces = evaluator_.pieces();
-      evaluator_.jacobian(point, pieces, matrix);
-      // Rows of the wants: the leaf less the derivative of what it is to be.
-      std::vector<std::vector<double>> rows(wants.size(), std::vector<double>(all));
-      for (std::size_t w = 0; w < wants.size(); ++w) rows[w][wants[w].leaf] = 1;
-      const bool has_expressions =
-          std::any_of(wants.begin(), wants.end(), [](const Want& want) { return want.expression.valid(); });
-      if (has_expressions) {
-        std::vector<double> before(wants.size());
-        evaluator_.evaluate(point, &pieces);
-        for (std::size_t w = 0; w < wants.size(); ++w) before[w] = wanted(wants[w]);
-        for (std::size_t leaf = 0; leaf < all; ++leaf) {
-          Point moved = point;
-          const double delta = 1e-7 * std::max(1.0, std::fabs(point.leaves[leaf]));
-          moved.leaves[leaf] += delta;
-          evaluator_.evaluate(moved, &pieces);
-          for (std::size_t w = 0; w < wants.size(); ++w) rows[w][leaf] -= (wanted(wants[w]) - before[w]) / delta;
+      std::vector<double> whole, moved;
+      everything(point, pieces, whole);
+      std::vector<std::vector<double>> rows(whole.size(), std::vector<double>(all));
+      for (std::size_t leaf = 0; leaf < all; ++leaf) {
+        Point other = point;
+        const double delta = 3e-5 * std::max(1.0, std::fabs(point.leaves[leaf]));
+        for (double side : {1.0, -1.0}) {
+          other.leaves[leaf] = point.leaves[leaf] + side * delta;
+          everything(other, pieces, moved);
+          for (std::size_t i = 0; i < whole.size(); ++i) rows[i][leaf] += side * moved[i] / (2 * delta);
         }
       }
       if (turn < 6) {
         IndependentRows independent;
-        for (std::size_t e = 0; e < n; ++e) {
-          independent.offer({matrix.begin() + static_cast<std::ptrdiff_t>(e * all),
-                             matrix.begin() + static_cast<std::ptrdiff_t>((e + 1) * all)});
-        }
+        for (std::size_t i = 0; i < equations; ++i) independent.offer(rows[i]);
         kept.clear();
         for (std::size_t w = 0; w < wants.size(); ++w)
-          if (independent.offer(rows[w])) kept.push_back(w);
+          if (independent.offer(rows[equations + w])) kept.push_back(w);
       }
-      for (std::size_t w : kept) matrix.insert(matrix.end(), rows[w].begin(), rows[w].end());
-      rest(r);
+      const auto chosen = [&](const std::vector<double>& from) {
+        std::vector<double> part(from.begin(), from.begin() + static_cast<std::ptrdiff_t>(equations));
+        for (std::size_t w : kept) part.push_back(from[equations + w]);
+        return part;
+      };
+      matrix.clear();
+      for (std::size_t i = 0; i < equations; ++i) matrix.insert(matrix.end(), rows[i].begin(), rows[i].end());
+      for (std::size_t w : kept) matrix.insert(matrix.end(), rows[equations + w].begin(), rows[equations + w].end());
+      r = chosen(whole);
       std::vector<double> step = r;
       Factors factors;
       if (r.size() == all && factors.factor(all, matrix)) {
@@ -271,7 +303,8 @@ class Run {
       }
       double size = 0;
       for (std::size_t i = 0; i < all; ++i)
-        size = std::isfinite(step[i]) ? std::max(size, std::fabs(step[i]) / (1 + std::fabs(point.leaves[i]))) : infinity;
+        size =
+            std::isfinite(step[i]) ? std::max(size, std::fabs(step[i]) / (1 + std::fabs(point.leaves[i]))) : infinity;
       if (!std::isfinite(size)) throw Trouble("no consistent values: not finite");
       const Point before = point;
       const double norm = largest(r);
@@ -280,10 +313,15 @@ class Run {
         // Numbers to the bit, for a relation may stand on its very edge.
         for (std::size_t w : kept)
           if (part == 1 && !wants[w].expression.valid()) point.leaves[wants[w].leaf] = wants[w].number;
-        rest(r);
-        if (size < 1e-8 || largest(r) <= (1 - 0.1 * part) * norm || part < 1e-3) break;
+        evaluator_.evaluate(point, nullptr);
+        everything(point, evaluator_.pieces(), whole);
+        r = chosen(whole);
+        if (size < 1e-6 || largest(r) <= (1 - 0.1 * part) * norm || part < 1e-3) break;
       }
-      if (size < 1e-13 || (size < 1e-10 && size > 0.3 * last)) {
+      // With differences along the motion there is nothing beyond 1e-9.
+      const double rounding = constraints_.empty() ? 1e-13 : 1e-9;
+      if (size < rounding || (size < 1e-8 && size > 0.3 * last)) {
+        r.resize(variable_count());
         if (largest(r) > 1e-7) throw Trouble("no consistent values: the equations contradict each other");
         return;
       }
@@ -364,6 +402,7 @@ class Run {
         if (!is_wanted[leaves_.at(v, k)]) wants.push_back({leaves_.at(v, k), {}, 0});
     }
     for (const Want& want : wants) states_.push_back(want.leaf);
+    find_constraints();
     settle(now_, wants);
     evaluator_.evaluate(now_, nullptr);
     held_ = evaluator_.pieces();
@@ -389,6 +428,21 @@ class Run {
       before_start_.push_back(model_.delays[k].is_rate ? 0 : now_.leaves[source(k)]);
     remember(true);
     repeat_corner(0);
+  }
+
+  // Equations that read no highest derivative.
+  void find_constraints() {
+    top_of_.resize(leaves_.count);
+    std::vector<bool> has_top(variable_count());
+    for (std::uint32_t v = 0; v < variable_count(); ++v) {
+      for (std::uint32_t k = 0; k <= leaves_.order[v]; ++k) {
+        const std::uint32_t leaf = leaves_.at(v, k), top = leaves_.top(v);
+        top_of_[leaf] = top;
+        for (std::uint32_t e : evaluator_.equations_that_read(leaf)) has_top[e] = has_top[e] || leaf == top;
+      }
+    }
+    for (std::size_t e = 0; e < has_top.size(); ++e)
+      if (!has_top[e]) constraints_.push_back(e);
   }
 
   // A place for Newton's method to begin: starts and definitions put in one behind another, a few times.
@@ -455,8 +509,7 @@ class Run {
         std::vector<double> values;
         for (const flat::Update& update : model_.events[e].updates)
           values.push_back(now_.leaves[leaves_.at(update.value.value, 0)]);
-        for (std::size_t i = 0; i < values.size(); ++i)
-          now_.discrete[model_.events[e].updates[i].discrete] = values[i];
+        for (std::size_t i = 0; i < values.size(); ++i) now_.discrete[model_.events[e].updates[i].discrete] = values[i];
         if (!values.empty()) solve_now();
       }
       watch();
@@ -509,9 +562,9 @@ class Run {
       const double root = std::sqrt(6.0);
       c = {(4 - root) / 10, (4 + root) / 10, 1};
       power[0] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
-      power[1] = {(88 - 7 * root) / 360,      (296 - 169 * root) / 1800, (-2 + 3 * root) / 225,
+      power[1] = {(88 - 7 * root) / 360,     (296 - 169 * root) / 1800, (-2 + 3 * root) / 225,
                   (296 + 169 * root) / 1800, (88 + 7 * root) / 360,     (-2 - 3 * root) / 225,
-                  (16 - root) / 36,           (16 + root) / 36,          1.0 / 9};
+                  (16 - root) / 36,          (16 + root) / 36,          1.0 / 9};
       for (std::size_t p = 2; p < power.size(); ++p) {
         power[p].fill(0);
         for (std::size_t i = 0; i < 3; ++i)
@@ -761,8 +814,10 @@ class Run {
   Point now_;
   Pieces held_;
   std::vector<std::uint32_t> states_;  // leaves below the highest of their variable
-  std::vector<double> clocks_;         // every, at: how often; when: 1 while it holds
-  std::map<double, int> corners_;      // and how often a delay repeated each
+  std::vector<std::uint32_t> top_of_;  // by leaf: the highest of its variable
+  std::vector<std::size_t> constraints_;
+  std::vector<double> clocks_;     // every, at: how often; when: 1 while it holds
+  std::map<double, int> corners_;  // and how often a delay repeated each
   std::vector<Past> past_;
   std::vector<double> durations_, before_start_;
   double shortest_delay_ = infinity;

@@ -80,7 +80,8 @@ TEST(Judge, EventsAreLocated) {
 // x' = -x(t - 1), x = 1 before: the method of steps gives 1 - t, then 1 - t + (t - 1)^2 / 2, ..
 TEST(Judge, DelaysRepeatTheirCorners) {
   std::optional<flat::Model> model;
-  const auto opinion = judged("boundary x(0) = 1; system x' = -delay(x, 1); v = delay(x, 1)';", 0.01, {0.5, 1.5, 2.5}, model);
+  const auto opinion =
+      judged("boundary x(0) = 1; system x' = -delay(x, 1); v = delay(x, 1)';", 0.01, {0.5, 1.5, 2.5}, model);
   EXPECT_NEAR(at(*model, opinion, "x", 0, 0), 0.5, 1e-13);
   EXPECT_NEAR(at(*model, opinion, "x", 0, 1), -0.375, 1e-13);
   EXPECT_NEAR(at(*model, opinion, "x", 0, 2), 1 - 2.5 + 1.125 - 0.125 / 6, 1e-10);
@@ -189,7 +190,8 @@ TEST(Judge, AgreesWithTheCompilerOnRandomModels) {
     values += verdict.values;
     unclear += verdict.unclear;
   }
-  std::cout << judged << " of " << count << " models judged, " << values << " values compared, " << unclear << " unclear\n";
+  std::cout << judged << " of " << count << " models judged, " << values << " values compared, " << unclear
+            << " unclear\n";
   if (count >= 150) {
     EXPECT_GE(judged, count - count / 20);
     EXPECT_LT(unclear, values / 20);

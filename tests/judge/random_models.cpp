@@ -49,11 +49,13 @@ class Writer {
     note("units");
     note("override");
     const bool grams = pick(2);
-    head_ += fmt::format("parameter mass = {} [{}], stiffness = {} [N/cm], b = {} [N*s/m];\nconstant g = 9.81 [m/s^2];\n",
-                         grams ? number(500, 2000) : number(0.5, 2), grams ? "g" : "kg", number(0.02, 0.2), number(0.2, 1));
-    boundary_ += fmt::format("  x(0) = {} [cm], x'(0) = {} [km/h], a(0) = {} [deg], a'(0) = {} [rpm];\n", value(-20, 20), value(-2, 2),
-                             value(-60, 60), value(-5, 5));
-    system(fmt::format("mass * x'' = -stiffness * x - b * x' + mass * g * sin(a) + {} [N] * sin(2 [Hz] * t)", number(0, 2)));
+    head_ +=
+        fmt::format("parameter mass = {} [{}], stiffness = {} [N/cm], b = {} [N*s/m];\nconstant g = 9.81 [m/s^2];\n",
+                    grams ? number(500, 2000) : number(0.5, 2), grams ? "g" : "kg", number(0.02, 0.2), number(0.2, 1));
+    boundary_ += fmt::format("  x(0) = {} [cm], x'(0) = {} [km/h], a(0) = {} [deg], a'(0) = {} [rpm];\n",
+                             value(-20, 20), value(-2, 2), value(-60, 60), value(-5, 5));
+    system(fmt::format("mass * x'' = -stiffness * x - b * x' + mass * g * sin(a) + {} [N] * sin(2 [Hz] * t)",
+                       number(0, 2)));
     system(fmt::format("{} [kg*m^2] * a'' = -{} [N*m] * sin(a) - {} [N*m*s] * a' + {} [N] * x * cos(a)", number(0.5, 1),
                        number(2, 9), number(0.1, 0.5), number(0.1, 0.5)));
     system("E = mass / 2 * x'^2 + stiffness / 2 * x^2");
@@ -87,8 +89,8 @@ class Writer {
       }
       case 1: {  // a double pendulum
         const double a = value(-1, 1), b = value(-1, 1);
-        boundary_ += fmt::format("  p(0) = ({}, {}), p'(0) = (0, 0);\n  q(0) = ({}, {}), q'(0) = (0, 0);\n", std::sin(a),
-                                 -std::cos(a), std::sin(a) + std::sin(b), -std::cos(a) - std::cos(b));
+        boundary_ += fmt::format("  p(0) = ({}, {}), p'(0) = (0, 0);\n  q(0) = ({}, {}), q'(0) = (0, 0);\n",
+                                 std::sin(a), -std::cos(a), std::sin(a) + std::sin(b), -std::cos(a) - std::cos(b));
         system(fmt::format("{0} * p'' = -f1 * p + f2 * (q - p) - (0, 9.81 * {0})", number(0.5, 2)));
         system(fmt::format("{0} * q'' = -f2 * (q - p) - (0, 9.81 * {0})", number(0.5, 2)));
         system("dot(p, p) = 1");
@@ -228,9 +230,10 @@ class Writer {
   void coupled_equations() {
     const std::string x = fresh("x"), a = fresh("a");
     boundary_ += start(x, value(-1, 1), 0) + start(a, value(-1, 1), 0);
-    system(fmt::format("0 = {2} * {0}'' + ({1}'' * cos({1}) - {1}'^2 * sin({1})) + {0} + {0}' - {3}", x, a, number(3, 6),
-                       drive_any()));
-    system(fmt::format("0 = {2} * sin({1}) + {0}'' * cos({1}) + {3} * {1}'' + {1}' / 2", x, a, number(2, 9), number(1, 2)));
+    system(fmt::format("0 = {2} * {0}'' + ({1}'' * cos({1}) - {1}'^2 * sin({1})) + {0} + {0}' - {3}", x, a,
+                       number(3, 6), drive_any()));
+    system(fmt::format("0 = {2} * sin({1}) + {0}'' * cos({1}) + {3} * {1}'' + {1}' / 2", x, a, number(2, 9),
+                       number(1, 2)));
     smooth_.insert(smooth_.end(), {x, a, a + "'"});
   }
 
@@ -289,7 +292,8 @@ class Writer {
     };
     boundary_ += fmt::format("  {0} with {0}(0) = {1}, {0}'(0) = {2};\n", p, tuple([&] { return number(0.5, 1.5); }),
                              tuple([&] { return number(-1, 1); }));
-    system(fmt::format("m * {0}'' + k * {0} + {1} * {0}' = {2}", p, number(0.5, 2), tuple([&] { return drive_any(); })));
+    system(
+        fmt::format("m * {0}'' + k * {0} + {1} * {0}' = {2}", p, number(0.5, 2), tuple([&] { return drive_any(); })));
     const std::string d = tuple([&] { return number(1.5, 3); });
     switch (pick(6)) {
       case 0:
@@ -299,10 +303,13 @@ class Writer {
         system(fmt::format("{} = dot(direction({} + {}), {})", r, p, d, p));
         break;
       case 2:
-        system(fmt::format("{} = {}", r, n == 2 ? fmt::format("cross({}, {})", p, d) : fmt::format("norm(1 + cross({}, {}))", p, d)));
+        system(fmt::format("{} = {}", r,
+                           n == 2 ? fmt::format("cross({}, {})", p, d) : fmt::format("norm(1 + cross({}, {}))", p, d)));
         break;
       case 3:
-        system(fmt::format("{} = {}[1]", r, n == 2 ? fmt::format("rotate({}, {})", p, name()) : fmt::format("rotate({}, {}, {})", p, d, name())));
+        system(fmt::format(
+            "{} = {}[1]", r,
+            n == 2 ? fmt::format("rotate({}, {})", p, name()) : fmt::format("rotate({}, {}, {})", p, d, name())));
         break;
       case 4:
         system(fmt::format("{} = distance(proj({}, {}), {} - 3)", r, p, d, p));
@@ -328,7 +335,8 @@ class Writer {
         system(fmt::format("{} = norm({} - 2)", s, a));
         break;
       case 2:
-        system(fmt::format("{0}' = inverse(diag(2, {2}, 3) + skew(({3}, 0.1, 0.2))) * ({1} * {0})", q, a, number(1, 3), name()));
+        system(fmt::format("{0}' = inverse(diag(2, {2}, 3) + skew(({3}, 0.1, 0.2))) * ({1} * {0})", q, a, number(1, 3),
+                           name()));
         system(fmt::format("{} = {}[1, 2] + {}[2]", s, a, q));
         break;
       case 3: {
@@ -415,15 +423,18 @@ class Writer {
     // A state's own corners do not slide.
     const std::string x = fresh("x");
     boundary_ += fmt::format("  {0}(0) = {1}, {0}'(0) = {2};\n", x, number(-1, 1), number(-1, 1));
-    system(fmt::format("{0}'' = -{1} * {0} - {0}' * abs({0}') - max({0} - 0.2, 0) + {2}", x, number(1, 4), drive_any()));
+    system(
+        fmt::format("{0}'' = -{1} * {0} - {0}' * abs({0}') - max({0} - 0.2, 0) + {2}", x, number(1, 4), drive_any()));
     smooth_.push_back(x);
   }
 
   void modules() {
     const std::string mass = fresh("Mass"), spring = fresh("Spring"), b = fresh("ball"), f = fresh("pull");
     head_ += fmt::format(
-        "module {} = (\n  ports x, force;\n  parameter w = {} in 0.1..10;\n  boundary x(0) = {}, x'(0) = 0;\n  system w * x'' "
-        "= force - x' * d;  d = {};\n)\nmodule {} = (\n  ports length, force;\n  parameter s = {};\n  system force = -s * length "
+        "module {} = (\n  ports x, force;\n  parameter w = {} in 0.1..10;\n  boundary x(0) = {}, x'(0) = 0;\n  system "
+        "w * x'' "
+        "= force - x' * d;  d = {};\n)\nmodule {} = (\n  ports length, force;\n  parameter s = {};\n  system force = "
+        "-s * length "
         "- length^3;\n)\n",
         mass, number(0.5, 2), number(-1, 1), number(0.5, 1), spring, number(1, 4));
     system(fmt::format("{} = {}(w = {})", b, mass, pick(2) ? number(0.5, 2) : "1 + k"));
@@ -438,13 +449,15 @@ class Writer {
     const int count = 3 + pick(3);
     head_ += fmt::format("parameter {} = {};\n", n, count);
     head_ += fmt::format(
-        "module {} = (\n  ports v, left, right;\n  boundary v(0) = {};\n  system v' = left - 2 * v + right;\n)\nmodule {} = (\n  ports a, "
+        "module {} = (\n  ports v, left, right;\n  boundary v(0) = {};\n  system v' = left - 2 * v + right;\n)\nmodule "
+        "{} = (\n  ports a, "
         "u;\n  system inner = {}(left = u); inner.right = a; a = inner.v / 2 + u;\n)\n",
         cell, number(-1, 1), pair, cell);
     system(fmt::format("{}[i in 1..{}] = {}()", c, n, cell));
     system(fmt::format("for i in 2..{0} - 1 {{ {1}[i].left = {1}[i - 1].v;  {1}[i].right = {1}[i + 1].v; }}", n, c));
-    system(fmt::format("{0}[1].left = {1}; {0}[1].right = {0}[2].v; {0}[{2}].left = {0}[{2} - 1].v; {0}[{2}].right = {3}", c,
-                       drive_any(), n, pick(2) ? "0" : drive()));
+    system(
+        fmt::format("{0}[1].left = {1}; {0}[1].right = {0}[2].v; {0}[{2}].left = {0}[{2} - 1].v; {0}[{2}].right = {3}",
+                    c, drive_any(), n, pick(2) ? "0" : drive()));
     system(fmt::format("{} = sum(i in 1..{}: {}[i].v) / {}", mean, n, c, n));
     system(fmt::format("{0}[i in 1..{1}] = if i < {1} then {2}[i + 1].v / i else {2}[1].v", w, n, c));
     const std::string two = fresh("two");
@@ -455,7 +468,8 @@ class Writer {
   void used_file() {
     const std::string f = fresh("lib"), y = fresh("y");
     one_.files[f + ".tact"] = fmt::format(
-        "constant gain = {};\nfunction soft(x) = x / (1 + gain * x^2);\nmodule Lag = ( ports u, y; parameter T = {}; boundary y(0) = 0; "
+        "constant gain = {};\nfunction soft(x) = x / (1 + gain * x^2);\nmodule Lag = ( ports u, y; parameter T = {}; "
+        "boundary y(0) = 0; "
         "system T * y' + y = soft(u); )\n",
         number(0.5, 2), number(0.3, 1));
     head_ += fmt::format("use \"{0}.tact\" as {0};\n", f);
@@ -474,14 +488,14 @@ class Writer {
     const std::string watched = name();
     note("when");
     head_ += fmt::format("event {} when {} > {};\n", rise, watched, pick(2) ? number(-0.3, 0.3) : cur);
-    reactive_ += fmt::format("  {} = init a = {} in {{ {} => a + 1, {} => a / 2 + {} }};\n", n, number(0, 1), rise, bell,
-                             smooth(1));
+    reactive_ += fmt::format("  {} = init a = {} in {{ {} => a + 1, {} => a / 2 + {} }};\n", n, number(0, 1), rise,
+                             bell, smooth(1));
     reactive_ += fmt::format("  {} = init {} in {{ {} => {} }};\n", cur, number(-0.5, 0.5), clock, name());
     note("later");
     reactive_ += fmt::format("  {} = init 0 in {{ {} => {} later, {} => {} }};\n", prev, clock, cur, rise, n);
     const std::string moved = fresh("moved");
-    reactive_ += fmt::format("  {} = init a = (0, c) in {{ {} => if {} > {} then (a[2] + 0.1, {}) else a * 0.5 }};\n", level,
-                             clock, cur, prev, name());
+    reactive_ += fmt::format("  {} = init a = (0, c) in {{ {} => if {} > {} then (a[2] + 0.1, {}) else a * 0.5 }};\n",
+                             level, clock, cur, prev, name());
     reactive_ += fmt::format("  {} = {} - {} + {};\n", moved, cur, prev, name());
     jumping_.insert(jumping_.end(), {cur, prev, level + "[1]", moved});
     behaviours_.insert(behaviours_.end(), {cur, prev, level + "[2]"});
@@ -526,7 +540,8 @@ class Writer {
         system(fmt::format("{} = dot(table(\"{}\"{})({}), (1, {}))", y, file, methods[method], name(), number(0, 1)));
         break;
       default:
-        system(fmt::format("{} = norm(2 + table(\"{}\"{}{})(({}, {})))", y, file, methods[method], column, name(), name()));
+        system(fmt::format("{} = norm(2 + table(\"{}\"{}{})(({}, {})))", y, file, methods[method], column, name(),
+                           name()));
     }
     (method == 3 ? jumping_ : smooth_).push_back(y);
     if (method != 3) state(fmt::format("table(\"{}\"{}{})({})", file, methods[method], column, name()), 1);
@@ -559,7 +574,8 @@ class Writer {
         break;
       }
       case 1:
-        system(fmt::format("{} = delay(sin(3 * t) * {} + {}, {})", y, name(), behaviours_.empty() ? name() : any(behaviours_), lag));
+        system(fmt::format("{} = delay(sin(3 * t) * {} + {}, {})", y, name(),
+                           behaviours_.empty() ? name() : any(behaviours_), lag));
         break;
       case 2: {
         const std::string p = fresh("p");
@@ -575,7 +591,8 @@ class Writer {
         break;
       }
       default:
-        system(fmt::format("{} = delay(delay({}, {}), {}) + delay(noise({}, 3), {})", y, name(), lag, number(0.05, 0.3), pick(99), lag));
+        system(fmt::format("{} = delay(delay({}, {}), {}) + delay(noise({}, 3), {})", y, name(), lag, number(0.05, 0.3),
+                           pick(99), lag));
         note("noise");
     }
     jumping_.push_back(y);
@@ -599,8 +616,10 @@ class Writer {
   // diff is worked out before the flat model: the judge's text says it by differences, to the fourth order.
   void derivatives() {
     const std::string f = fresh("U"), x = state(drive(), 2), y = fresh("slope");
-    head_ += fmt::format("function {}(x) = x^4 / 4 + {} * sin(2 * x) - x * exp(-x^2) / (2 + cos(x)) + sqrt(2 + x^2) * atan(x) + power(2 + x^2, {});\n", f,
-                         number(-1, 1), number(0.2, 1.5));
+    head_ += fmt::format(
+        "function {}(x) = x^4 / 4 + {} * sin(2 * x) - x * exp(-x^2) / (2 + cos(x)) + sqrt(2 + x^2) * atan(x) + power(2 "
+        "+ x^2, {});\n",
+        f, number(-1, 1), number(0.2, 1.5));
     const std::string by_differences = fmt::format(
         "(8 * ({0}({1} + 0.001) - {0}({1} - 0.001)) - ({0}({1} + 0.002) - {0}({1} - 0.002))) / 0.012", f, x);
     system(fmt::format("{} = diff({}({}), {})", y, f, x, x), fmt::format("{} = {}", y, by_differences));
@@ -615,7 +634,8 @@ class Writer {
   void differentiated_definition() {
     const std::string w = fresh("w"), s = fresh("s");
     const std::string x = state(drive(), 1 + pick(2));
-    system(fmt::format("{} = sin({} * t) * {} + {}", w, number(1, 3), number(0.5, 1), pick(2) ? "0" : x + " * " + number(0.2, 1)));
+    system(fmt::format("{} = sin({} * t) * {} + {}", w, number(1, 3), number(0.5, 1),
+                       pick(2) ? "0" : x + " * " + number(0.2, 1)));
     system(fmt::format("{} = {}' + {}", s, w, name()));
     if (pick(2)) {
       const std::string v = fresh("v");
@@ -680,7 +700,9 @@ class Writer {
   RandomModel finish() {
     one_.end += start_;
     const auto text = [&](const std::string& equations) {
-      std::string all = fmt::format("simulation starting_time = {} ending_time = {} event_precision = 1e-12\n", start_, one_.end) + head_;
+      std::string all =
+          fmt::format("simulation starting_time = {} ending_time = {} event_precision = 1e-12\n", start_, one_.end) +
+          head_;
       if (!boundary_.empty()) all += "boundary\n" + boundary_;
       all += "system\n" + equations;
       if (!reactive_.empty()) all += "reactive\n" + reactive_;
@@ -744,9 +766,10 @@ RandomModel random_model(std::uint64_t seed) {
 RandomModel random_constrained_model(std::uint64_t seed) { return Writer(seed).constrained(); }
 
 std::set<std::string> all_features() {
-  std::set<std::string> all = {"starting_time", "override",     "units",        "kink in a loop", "guess",      "when",
-                               "later",         "table linear", "table cubic",  "table hold",     "map linear", "map cubic",
-                               "map hold",      "derivative of a delay", "fixed steps", "adaptive steps"};
+  std::set<std::string> all = {"starting_time", "override",  "units",        "kink in a loop",        "guess",
+                               "when",          "later",     "table linear", "table cubic",           "table hold",
+                               "map linear",    "map cubic", "map hold",     "derivative of a delay", "fixed steps",
+                               "adaptive steps"};
   for (const Writer::Part& part : Writer::parts()) all.insert(part.feature);
   if (has_index_reduction) all.insert("constrained");
   return all;
