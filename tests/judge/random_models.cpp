@@ -38,7 +38,7 @@ class Writer {
       if (pick(2)) one_.overrides.push_back({"c", value(0.1, 1)});
     }
     // Fixed steps are only as good as what is located between them.
-    const bool has_edges = contains_any({"conditions", "corners", "kink in a loop", "tables", "maps"});
+    const bool has_edges = contains_any({"conditions", "corners", "kink in a loop", "tables", "maps", "inputs"});
     static constexpr tactus_solver solvers[] = {TACTUS_DOP853, TACTUS_TSIT5, TACTUS_RK4};
     one_.solver = solvers[pick(has_edges ? 2 : 3)];
     note(one_.solver == TACTUS_RK4 ? "fixed steps" : "adaptive steps");
