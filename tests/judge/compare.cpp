@@ -141,7 +141,7 @@ class Comparison {
       }
     }
     std::sort(allowances.begin(), allowances.end());
-    if (!allowances.empty()) verdict_.sharpest = allowances[allowances.size() / 2];
+    if (!allowances.empty()) verdict_.allowance = allowances[allowances.size() / 2];
   }
 
   // What is recorded at the very time of an event are the values behind it, on both sides.

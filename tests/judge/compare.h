@@ -36,7 +36,7 @@ struct Verdict {
   bool regular = true;
   std::size_t values = 0;   // compared
   std::size_t unclear = 0;  // left out, for their error may be large
-  double sharpest = 0;      // the median of what was allowed, over values
+  double allowance = 0;     // the median over values, relative
 };
 
 // `patient`: a disagreement is looked at again.

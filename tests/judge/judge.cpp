@@ -314,7 +314,7 @@ class Run {
         for (std::size_t w : kept)
           if (part == 1 && !wants[w].expression.valid()) point.leaves[wants[w].leaf] = wants[w].number;
         evaluator_.evaluate(point, nullptr);
-        everything(point, evaluator_.pieces(), whole);
+        everything(point, Pieces(evaluator_.pieces()), whole);
         r = chosen(whole);
         if (size < 1e-6 || largest(r) <= (1 - 0.1 * part) * norm || part < 1e-3) break;
       }
