@@ -182,6 +182,11 @@ static int tk_may_pair(const tactus_model* model, const tk_ring* ring, double t)
   return 1;
 }
 
+/* A condition that an event makes true is located a little behind it: far closer than what the ring resolves. */
+static int tk_is_one_instant(const tactus_model* model, const tk_ring* ring, double earlier, double t) {
+  return t - earlier <= 0x1p-8 * tk_spacing(model, ring);
+}
+
 void tk_remember_jump(const tactus_model* model, tactus_instance* instance, double t, int only_changes) {
   for (uint32_t d = 0; d < model->delay_count; d++) {
     const tactus_delay* delay = &model->delays[d];
@@ -192,6 +197,10 @@ void tk_remember_jump(const tactus_model* model, tactus_instance* instance, doub
     if (only_changes && value == tk_sample_value(&ring, newest)) continue;
     if (!tk_is_pair(&ring, newest) && tk_may_pair(model, &ring, t)) {
       tk_append(model, instance, delay, t, value);
+    } else if (tk_is_pair(&ring, newest - 1) && tk_is_one_instant(model, &ring, tk_sample_time(&ring, newest - 1), t)) {
+      /* The pair's second value, in place of what was appended between. */
+      tactus_data(instance)[model->layout.history + delay->history + 1] -= 1.0;
+      tk_replace_newest(model, instance, delay, tk_sample_time(&ring, newest - 1), value);
     } else {
       tk_replace_newest(model, instance, delay, t, value);
     }
