@@ -18,9 +18,6 @@
 #include "kernel/runge_kutta.h"
 #include "kernel/sections.h"
 
-/* Iterations of the projection onto constraints after an accepted step. */
-#define TK_ADAPTIVE_PROJECTIONS 10
-
 /* Steps between two looks at stiffness, unless the last one found some. */
 #define TK_FEEL_STRIDE 16
 

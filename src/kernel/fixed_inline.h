@@ -21,9 +21,6 @@
 /* Steps between two questions whether the state is finite. */
 #define TK_FINITE_STRIDE 256
 
-/* Iterations of the projection onto constraints after every step: its cost is bounded. */
-#define TK_FIXED_PROJECTIONS 2
-
 /* What a run works on; all vectors have n values, k one vector for each stage. */
 typedef struct tk_fixed_vectors {
   uint32_t n;

@@ -15,7 +15,7 @@
 namespace judge {
 
 // Models that need index reduction: until the compiler has it, it refuses them (S004) and they are not generated.
-inline constexpr bool has_index_reduction = false;
+inline constexpr bool has_index_reduction = true;
 
 struct RandomModel {
   Case one;

@@ -247,6 +247,8 @@ struct CompiledModel::Implementation {
       : options(how), program(with_room_for_tangents(std::move(given), how.tangents)), metadata(program) {}
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
+    // The start itself asks for these.
+    if (!program.conditions.empty()) functions |= tangent::only(TACTUS_OF_CONDITIONS);
     program.tangent_work_count = tangent::work_count(program);
     if (functions != tangent::none) tangent::add(program, functions);
     return program;
