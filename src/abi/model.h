@@ -47,13 +47,15 @@ struct tactus_instance {
   double last_error;   /* adaptive: the scaled error of the last accepted step (PI control) */
   double dense_from;   /* adaptive, or parts: the last step went from here ... */
   double dense_step;   /* ... over this length; 0 before the first */
-  int64_t short_parts; /* parts in a row that a condition ended as soon as they began */
+  int64_t short_parts; /* parts in a row that a condition or relation ended as soon as they began */
+  int64_t crossings;   /* how often a relation changed since the start */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
-  int32_t failed_index; /* index of a state, or -1 */
+  int32_t failed_index; /* index of a state, or -1; with TACTUS_ENDLESS_EVENTS an event, behind them a relation */
   /* Adaptive: 1 while the kept derivative (see tactus_layout.snapshot) is the one at (time, states). Whoever changes
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;
+  int32_t is_crossed; /* 1: a relation is no longer what is held, which tk_fire mends */
   /* double data[model->layout.size] follows */
 };
 
@@ -66,14 +68,14 @@ typedef struct tactus_layout {
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
   uint32_t warm;     /* last solution of every Newton block, its next start */
-  uint32_t discrete; /* reactive behaviours: constant between events */
+  uint32_t discrete; /* reactive behaviours, then what relations hold: constant between events */
   /* One an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds. 0.5 more: due now, not yet
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched;    /* scratch: what `watch` computed */
+  uint32_t watched; /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
@@ -82,6 +84,8 @@ typedef struct tactus_layout {
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
 #define TACTUS_STAGE_VECTORS 28
+/* Copies of the relations' guards that the kernel keeps while it looks for the first change. */
+#define TACTUS_GUARD_COPIES 7
 
 /* A named value: `rows * columns` doubles, row-major, at `at` in its section. A scalar is 1 x 1, a vector n x 1. */
 typedef struct tactus_channel {
@@ -289,7 +293,7 @@ struct tactus_model {
    * changes nothing. Warm starts stay as they were, unless it fails, so that neither this nor `watch` changes a bit of the
    * motion. May be null without events. */
   int (*fire)(const tactus_model*, tactus_instance*, uint32_t event);
-  /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. Warm starts as with `fire`. May
+  /* Conditions of events (1 or 0), sources of delays, guards and sources of relations at (t, x), into the watched section. Warm starts as with `fire`. May
    * be null when watch_count is 0. */
   int (*watch)(const tactus_model*, tactus_instance*, double t, const double* x);
   /* What the constraints leave over at (t, x), constraint_count doubles; behind them its derivative by x, the entries of

@@ -47,7 +47,7 @@ constexpr const char* check_footer = R"(Examples:
 constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
-Stages: tokens tree expanded model tables flat events blocks ir c llvm; tables and events where there are some)";
+Stages: tokens tree expanded model tables flat events blocks relations ir c llvm; tables, events and relations where there are some)";
 
 constexpr const char* format_footer = R"(Examples:
   tactus format ball.tact                       rewrites the file

@@ -177,7 +177,10 @@ struct Report {
       for (const Shown& item : shown) object["values"][item.name] = json_value(item, outcome.outputs);
     }
     object["events"] = Json::array();
-    object["events_total"] = 0;
+    for (const sim::Fired& fired : outcome.events)
+      object["events"].push_back({{"name", model.events[fired.event].name}, {"time", json_number(fired.time)}});
+    object["events_total"] = outcome.events_total;
+    object["crossings"] = outcome.crossings;
     object["notes"] = notes;
     object["steps"] = outcome.steps;
     object["rejected"] = outcome.rejected;

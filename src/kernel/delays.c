@@ -45,7 +45,7 @@ static int tk_is_pair(const tk_ring* ring, uint32_t k) {
 /* Over one duration at most capacity - 8 samples: with events half of them may be pairs. */
 static double tk_spacing(const tactus_model* model, const tk_ring* ring) {
   const double usable = ring->capacity > 16 ? (double)(ring->capacity - 8) : 0.5 * (double)ring->capacity;
-  return (model->event_count > 0 ? 2.0 : 1.0) * ring->duration / usable;
+  return (model->event_count > 0 || model->relation_count > 0 ? 2.0 : 1.0) * ring->duration / usable;
 }
 
 /* The last sample at or before t, to rounding; 0 when all are later. */

@@ -27,7 +27,7 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->state_count; /* tk_kept_derivative */
   layout->snapshot = at;
   layout->watched = at;
-  at += model->watch_count;
+  at += model->watch_count + TACTUS_GUARD_COPIES * model->relation_count;
   layout->work = at;
   at += model->work_count;
   layout->stages = at;
@@ -47,6 +47,8 @@ static void tk_restart(tactus_instance* instance) {
   instance->dense_from = instance->time;
   instance->dense_step = 0.0;
   instance->short_parts = 0;
+  instance->crossings = 0;
+  instance->is_crossed = 0;
   instance->first_stage_valid = 0;
   tk_clear_failure(instance);
 }

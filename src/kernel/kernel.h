@@ -35,10 +35,14 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 
-/* Events and delays: events.c, parts.c, delays.c. A run of a model with events or delays is a sequence of parts: tk_part goes on to the next point of the
- * grid, accepted step, or event inside it, and stops there BEFORE anything fires, so that the caller can record what lies between;
- * then tk_fire fires what is due at the present time. */
-/* After tk_start: clocks and histories begin; what is due at the start fires. */
+/* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
+ * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE
+ * anything fires, so that the caller can record what lies between; then tk_fire fires what is due at the present time, and
+ * relations hold what they are there. */
+static inline int tk_runs_in_parts(const tactus_model* model) {
+  return model->event_count > 0 || model->delay_count > 0 || model->relation_count > 0;
+}
+/* After tk_start: relations, clocks and histories begin; what is due at the start fires. */
 int tk_begin_events(const tactus_model* model, tactus_instance* instance);
 /* The next time that an `every` or `at` event is due; infinity when none is. */
 double tk_next_event(const tactus_model* model, const tactus_instance* instance);
@@ -46,6 +50,9 @@ double tk_next_event(const tactus_model* model, const tactus_instance* instance)
  * before it; a part that ends off the grid leaves start_time and steps as they are, so that the next part completes the step. Adaptive:
  * one accepted step (h is its largest length), or the piece of it up to an event. An event closer to the grid than 1e-9 h is on it. */
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
+/* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold what they
+ * are now. Events that this makes due fire with the next tk_fire. */
+int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);

@@ -567,7 +567,20 @@ class Lowering {
       watched.push_back(hidden_value(delay.source, delay.order));
       program_.delays.push_back(made);
     }
-    solve_needed(builder, watched);
+    for (const structure::Relation& relation : sorted_.relations) {
+      const auto at = static_cast<std::uint32_t>(watched.size());
+      const bool is_floor = relation.kind == TACTUS_FLOOR;
+      watched.push_back(relation.guard);
+      if (is_floor) watched.push_back(relation.source);
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : 0,
+                                    1, line_of(relation.span)});
+    }
+    std::vector<ExprId> read;
+    for (ExprId e : watched) {
+      const auto leaves = symbolic::leaves(pool_, e, Op::variable);
+      read.insert(read.end(), leaves.begin(), leaves.end());
+    }
+    solve_needed(builder, read);
     for (std::uint32_t i = 0; i < watched.size(); ++i) {
       builder.may_split();
       builder.store(ir::Op::store_watched, i, builder.value(watched[i]));

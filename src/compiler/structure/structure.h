@@ -36,6 +36,16 @@ struct System {
   std::vector<Block> blocks;
 };
 
+// A relation that is located and held in a discrete value: see hold/hold.h. Truth: whether guard > 0. Floor: floor(source), and the
+// guard is positive inside the interval that it names.
+struct Relation {
+  tactus_relation_kind kind = TACTUS_TRUTH;
+  ExprId guard;
+  ExprId source;
+  std::uint32_t held = 0;  // discrete scalar
+  base::Span span;
+};
+
 struct Sorted {
   std::vector<ExprId> states;       // leaves; by variable, then order
   std::vector<ExprId> state_rates;  // the leaf of each state's derivative: the next state, or an unknown
@@ -43,6 +53,7 @@ struct Sorted {
   System motion;
   System start;
   std::unordered_map<ExprId, ExprId> guesses;  // `v(0) ~ e`, by leaf
+  std::vector<Relation> relations;             // of the motion; none before `hold`
 };
 
 struct Override {

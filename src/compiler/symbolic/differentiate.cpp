@@ -83,7 +83,7 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
         d[id] = pool.divide(da, pool.multiply(pool.constant(2), id));
         break;
       case Op::absolute:
-        d[id] = pool.multiply(pool.sign(a), da);
+        d[id] = pool.multiply(pool.sign(a, node.order > 0), da);
         break;
       case Op::sin:
         d[id] = pool.multiply(pool.make(Op::cos, a), da);

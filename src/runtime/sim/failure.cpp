@@ -105,16 +105,28 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     failure.hint =
         "the solution may grow without bound there, or jump; a larger --tolerance or a fixed --step may pass it";
   } else if (status == TACTUS_ENDLESS_EVENTS) {
-    bool has_event =
-        instance.failed_index >= 0 && static_cast<std::uint32_t>(instance.failed_index) < model.event_count;
-    const tactus_event* event = has_event ? &model.events[instance.failed_index] : nullptr;
-    std::string place = event && event->line ? fmt::format(" (line {})", event->line) : "";
-    failure.line = event ? event->line : 0;
-    failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
-                               when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
-    failure.hint =
-        "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
-        "longer chain that does end needs `simulation max_transitions = ..`";
+    const auto index = static_cast<std::uint32_t>(instance.failed_index);
+    const bool has_index = instance.failed_index >= 0;
+    const tactus_event* event = has_index && index < model.event_count ? &model.events[index] : nullptr;
+    const bool has_relation = has_index && !event && index - model.event_count < model.relation_count;
+    const tactus_relation* relation = has_relation ? &model.relations[index - model.event_count] : nullptr;
+    failure.line = event ? event->line : relation ? relation->line : 0;
+    std::string place = failure.line ? fmt::format(" (line {})", failure.line) : "";
+    if (relation) {
+      failure.text = fmt::format(
+          "{}, a comparison{} changes to and fro without end and time stands still: each side drives the motion to the "
+          "other",
+          when, place);
+      failure.hint =
+          "let it change in two thresholds instead of one, or steeply instead of at once: `clamp(v / 0.001, -1, 1)` for "
+          "`sign(v)`; `smooth(..)` around it switches at the ends of steps only";
+    } else {
+      failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
+                                 when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
+      failure.hint =
+          "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
+          "longer chain that does end needs `simulation max_transitions = ..`";
+    }
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state
                        ? fmt::format("{}, {} {} a finite number", when, state, starting ? "is not" : "ceased to be")

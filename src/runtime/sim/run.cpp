@@ -25,18 +25,30 @@ double hermite(double s, double h, double x0, double x1, double f0, double f1) {
   return r * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
 }
 
+class Run;
+
+// A table that tells the run of each event; all else is that of `inner`.
+struct Listening {
+  tactus_model table = {};  // first: the kernel hands back its address
+  const tactus_model* inner = nullptr;
+  Run* run = nullptr;
+};
+
 class Run {
  public:
   Run(const Request& request, Observer* observer)
       : request_(request),
         plan_(request.plan),
         observer_(observer),
-        model_(request.table()),
-        has_events_(model_->event_count > 0 || model_->delay_count > 0),
+        model_(listen(request.table())),
+        has_events_(tk_runs_in_parts(model_) != 0),
         instance_(*model_),
         inputs_(request.feeds),
         warm_(model_->warm_count),
         x_(model_->state_count) {}
+
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   Outcome execute() {
     if (start()) {
@@ -69,7 +81,9 @@ class Run {
   bool go_on();
   Outcome finish();
 
-  void refresh_table() { model_ = request_.table(); }
+  void refresh_table() { model_ = listen(request_.table()); }
+  const tactus_model* listen(const tactus_model* table);
+  static int fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event);
   double* states() { return instance_.section(model_->layout.states); }
   double row_time(std::int64_t index) const { return plan_.start + static_cast<double>(index) * plan_.period; }
   bool stop_asked() const { return request_.stop && request_.stop->load(std::memory_order_relaxed); }
@@ -77,8 +91,11 @@ class Run {
   const Request& request_;
   const Plan& plan_;
   Observer* observer_;
+  Listening listening_;
+  std::vector<Fired> events_;
+  std::int64_t events_total_ = 0;
   const tactus_model* model_;
-  bool has_events_;  // or delays: the run goes in parts
+  bool has_events_;  // or relations, or delays: the run goes in parts
   Instance instance_;
   Inputs inputs_;
   std::vector<double> warm_;  // warm starts, put aside while recording
@@ -92,6 +109,23 @@ class Run {
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;
 };
+
+const tactus_model* Run::listen(const tactus_model* table) {
+  if (table->event_count == 0) return table;
+  if (listening_.inner != table) {
+    listening_ = {*table, table, this};
+    listening_.table.fire = fire;
+  }
+  return &listening_.table;
+}
+
+int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event) {
+  const auto* from = reinterpret_cast<const Listening*>(listening);
+  Run* run = from->run;
+  run->events_total_++;
+  if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
+}
 
 bool Run::fail(int status, bool starting) {
   ending_ = Ending::failed;
@@ -353,6 +387,9 @@ Outcome Run::finish() {
   outcome.time = instance_->time;
   outcome.steps = instance_->steps;
   outcome.rejected = instance_->rejected;
+  outcome.events = std::move(events_);
+  outcome.events_total = events_total_;
+  outcome.crossings = instance_->crossings;
   bool finite = std::all_of(states(), states() + model_->state_count, [](double x) { return std::isfinite(x); });
   bool started = !(failure_ && failure_->time <= plan_.start && outcome.steps == 0);
   if (started && finite) {
