@@ -75,7 +75,7 @@ typedef struct tactus_layout {
   uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched; /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
+  uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
