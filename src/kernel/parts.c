@@ -163,6 +163,16 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   return TACTUS_OK;
 }
 
+/* Whether a relation is not what is held where a part begins, by what was watched last: something was changed from outside. A guard that
+ * is exactly zero changes nothing before it has left zero, for what brought it there may have fired at this very instant. */
+static int tk_is_changed_outside(const tactus_model* model, const tactus_instance* instance) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (tk_is_crossed(model, instance, k) && watched[model->relations[k].guard] != 0.0) return 1;
+  }
+  return 0;
+}
+
 /* are_guards_kept: copy 0 has the guards at the present time. */
 static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
@@ -181,7 +191,7 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   if (model->relation_count > 0 && !are_guards_kept) {
     status = tk_watch(model, instance, from, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
-    if (instance->is_crossed || tk_first_crossed(model, instance) >= 0) { /* something was changed from outside */
+    if (instance->is_crossed || tk_is_changed_outside(model, instance)) {
       instance->is_crossed = 1;
       tk_mark_scheduled(model, instance, slack);
       return TACTUS_OK;
