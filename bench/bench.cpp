@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -59,7 +59,8 @@ int main(int argc, char** argv) {
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else {
-      fmt::print(stderr, "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]\n");
+      fmt::print(stderr,
+                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff]\n");
       return 2;
     }
   }
@@ -74,6 +75,7 @@ int main(int argc, char** argv) {
   add("memory", bench::measure_memory);
   add("editor", bench::measure_editor);
   add("steps", bench::measure_fixed_steps);
+  add("stiff", bench::measure_stiff);
 
   if (options.json) {
     auto array = nlohmann::ordered_json::array();

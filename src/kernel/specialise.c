@@ -15,8 +15,8 @@ int tk_model_fixed_steps(const tactus_model* model, tactus_instance* instance, i
 int tk_model_euler_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_rk4_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
-int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end,
-                           double h_max, double tolerance);
+int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
+                           double tolerance);
 int tk_model_bs3_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                       double tolerance);
 int tk_model_tsit5_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
@@ -52,8 +52,8 @@ int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int
   return tk_fixed_run(&tk_the_model, instance, &tk_bs3_fixed, h, count, 1);
 }
 
-int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end,
-                           double h_max, double tolerance) {
+int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
+                           double tolerance) {
   switch (solver) {
     case TACTUS_BS3:
       return tk_adaptive_run(&tk_the_model, instance, &tk_bs3, t_end, h_max, tolerance, 1);

@@ -76,10 +76,7 @@ class Cvode::Engine {
 };
 
 Cvode::Engine::Engine(const tactus_model& model)
-    : n_(model.state_count),
-      last_(n_),
-      direction_(tactus_direction_size(&model)),
-      result_(n_) {
+    : n_(model.state_count), last_(n_), direction_(tactus_direction_size(&model)), result_(n_) {
   TACTUS_CHECK(SUNContext_Create(nullptr, &context_) == 0);
   y_ = N_VNew_Serial(n_, context_);
   derivative_of_y_ = N_VNew_Serial(n_, context_);
@@ -149,8 +146,7 @@ int Cvode::Engine::jacobian(double t, const double* x, SUNMatrix matrix) {
   const std::uint32_t count = has_pattern ? model_->colour_count : n_;
   for (std::uint32_t colour = 0; colour < count; ++colour) {
     for (std::uint32_t j = 0; j < n_; ++j) states[j] = (has_pattern ? model_->colours[j] : j) == colour ? 1 : 0;
-    model_status_ =
-        model_->tangent(model_, instance_, TACTUS_OF_DERIVATIVE, t, x, direction_.data(), result_.data());
+    model_status_ = model_->tangent(model_, instance_, TACTUS_OF_DERIVATIVE, t, x, direction_.data(), result_.data());
     if (model_status_ == TACTUS_OK && tk_first_not_finite(n_, result_.data()) >= 0) model_status_ = TACTUS_NOT_FINITE;
     if (model_status_ != TACTUS_OK) return 1;
     if (!has_pattern) {
@@ -295,8 +291,11 @@ Cvode::~Cvode() = default;
 bool Cvode::is_sparse() const { return engine_->is_sparse(); }
 
 const tactus_model* Cvode::table(const tactus_model* model) {
-  table_.model = *model;
-  table_.model.adaptive_step = step;
+  if (model != source_) {
+    table_.model = *model;
+    table_.model.adaptive_step = step;
+    source_ = model;
+  }
   return &table_.model;
 }
 

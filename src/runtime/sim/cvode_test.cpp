@@ -98,9 +98,8 @@ struct Rod : HandFilled {
       return int{TACTUS_OK};
     };
     table.tangent = [](const tactus_model* model, tactus_instance* instance, std::uint32_t, double t, const double*,
-                       const double* d, double* result) {
-      return model->derivative(model, instance, t, d + 1, result);
-    };
+                       const double* d,
+                       double* result) { return model->derivative(model, instance, t, d + 1, result); };
     table.outputs = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
       tactus_data(instance)[model->layout.outputs] = x[0];
       return int{TACTUS_OK};
@@ -179,8 +178,7 @@ TEST(Cvode, ManyStatesBySparseAndDenseMatrices) {
     EXPECT_NEAR(first.outputs[0], second.outputs[0], 1e-10);
   }
   Rod large(2000, true);
-  Outcome outcome =
-      run(request_for(large, {.solver = TACTUS_CVODE, .tolerance = 1e-8, .until = 0.1}), nullptr);
+  Outcome outcome = run(request_for(large, {.solver = TACTUS_CVODE, .tolerance = 1e-8, .until = 0.1}), nullptr);
   ASSERT_EQ(outcome.ending, Ending::done);
   EXPECT_NEAR(outcome.outputs[0], large.x1(0.1), 1e-6);
   EXPECT_LT(outcome.steps, 2000);  // the fastest mode decays at 1.6e7

@@ -118,8 +118,8 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
         "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
         "longer chain that does end needs `simulation max_transitions = ..`";
   } else if (status == TACTUS_NO_SOLVER) {
-    failure.text = fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room",
-                               when);
+    failure.text =
+        fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);
     failure.hint = "take an explicit solver: --solver tsit5";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state

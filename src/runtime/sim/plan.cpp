@@ -44,6 +44,12 @@ tactus_solver choose_solver(int model_solver, double model_step, double model_to
   return static_cast<tactus_solver>(tactus_choose_solver(named, has_step, has_tolerance));
 }
 
+tactus_solver stiff_solver_for(const tactus_model& model) {
+  constexpr std::uint32_t most_states = 50;
+  const bool has_room = model.layout.size > model.layout.linear;
+  return model.state_count <= most_states && has_room ? TACTUS_ROSENBROCK : TACTUS_CVODE;
+}
+
 std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure) {
   auto fail = [&](std::string text) {
     failure = std::move(text);
@@ -78,10 +84,10 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
   if (const bool is_rosenbrock = tactus_adaptive_form(plan.solver) == TACTUS_ROSENBROCK;
       is_rosenbrock && model.state_count > 0 && model.layout.size == model.layout.linear) {
-    return fail(
-        fmt::format("`rosenbrock` has no room for the Jacobian of {} states that depend on one another in so many ways; "
-                    "it keeps a full one for at most {}: --solver cvode takes any number",
-                    model.state_count, TACTUS_DENSE_STATES));
+    return fail(fmt::format(
+        "`rosenbrock` has no room for the Jacobian of {} states that depend on one another in so many ways; "
+        "it keeps a full one for at most {}: --solver cvode takes any number",
+        model.state_count, TACTUS_DENSE_STATES));
   }
 
   // Whether going on by `length` leaves the time where it is, at either end.

@@ -62,9 +62,9 @@ struct Outcome {
   std::int64_t steps = 0;
   std::int64_t rejected = 0;  // adaptive
   std::optional<Failure> failure;
-  std::vector<double> outputs;  // at `time`; empty when they could not be computed
-  tactus_solver solver = TACTUS_TSIT5;   // at the end
-  std::optional<double> switched_at;     // when another solver took over
+  std::vector<double> outputs;          // at `time`; empty when they could not be computed
+  tactus_solver solver = TACTUS_TSIT5;  // at the end
+  std::optional<double> switched_at;    // when another solver took over
   std::vector<std::string> notes;
 };
 
