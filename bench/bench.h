@@ -38,6 +38,9 @@ inline double seconds_since(Clock::time_point before) {
   return std::chrono::duration<double>(Clock::now() - before).count();
 }
 
+// Of this thread alone: what other processes do meanwhile does not count.
+double thread_seconds();
+
 // Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
 double in_child(const std::function<double()>& work);
 
