@@ -635,6 +635,77 @@ class SeedListings(ExampleTest):
         self.assertTrue(any("`clock`" in d["text"] for d in self.mistakes("twoball.ridl")))
 
 
+class PendulumCartesian(ExampleTest):
+    FILE = "pendulum_cartesian.tact"
+
+    def test_is_back_after_four_periods(self):
+        # The end is four times the period 2.367841947576237 (shared reference, problem 4). tests/constraints_test.py has more.
+        result = run(self.FILE)
+        self.assert_close([result["values"]["x"], result["values"]["y"]], [1, 0], 1e-7)
+        self.assert_close(result["values"]["E"], 0, 2e-7)
+        self.assertLess(result["constraint_residual"], 1e-6)
+
+
+class FourBarLoop(ExampleTest):
+    FILE = "four_bar_loop.tact"
+
+    def test_energy_and_loop_are_kept(self):
+        got = values(self.FILE)
+        p, q, r = got["p"], got["q"], got["r"]
+        self.assert_close([math.cos(p) + 2.5 * math.cos(q) - 2 * math.cos(r) - 2, math.sin(p) + 2.5 * math.sin(q) - 2 * math.sin(r)],
+                          [0, 0], 1e-14, "loop")
+        start = values(self.FILE, "--until", 0)
+        self.assert_close(got["E"], start["E"], 1e-6, "energy")
+        self.assertEqual(got["F"][2], 0)
+
+    def test_against_one_equation_for_the_crank(self):
+        """The energy as a function of the crank's angle and speed gives one equation of second order; q and r by elimination."""
+        a, b, c, d, g = 1, 2.5, 2, 2, 9.81
+
+        def others(p):
+            # The coupler's far end on a circle about the rocker's pivot (d, 0).
+            x, y = a * math.cos(p) - d, a * math.sin(p)
+            far = math.hypot(x, y)
+            r = math.atan2(y, x) - math.acos((far * far + c * c - b * b) / (2 * far * c))
+            return math.atan2(c * math.sin(r) - y, c * math.cos(r) - x), r
+
+        def gears(p):
+            q, r = others(p)
+            # -a sin p - b sin q q' + c sin r r' = 0;  a cos p + b cos q q' - c cos r r' = 0, with p' = 1
+            det = b * c * math.sin(q - r)
+            return c * a * math.sin(r - p) / det, b * a * math.sin(q - p) / det
+
+        def inertia(p):
+            q, _ = others(p)
+            u, v = gears(p)
+            return a**3 / 3 + b * a**2 + b**3 / 3 * u * u + c**3 / 3 * v * v + a * b**2 * math.cos(p - q) * u
+
+        def height(p):
+            q, r = others(p)
+            return (a / 2 + b) * g * a * math.sin(p) + g * b**2 / 2 * math.sin(q) + g * c**2 / 2 * math.sin(r)
+
+        def rate(s):
+            p, speed = s
+            e = 1e-5
+            slope = lambda f: (f(p - 2 * e) - 8 * f(p - e) + 8 * f(p + e) - f(p + 2 * e)) / (12 * e)  # noqa: E731
+            return [speed, -(slope(inertia) * speed**2 / 2 + slope(height)) / inertia(p)]
+
+        self.assert_close(list(others(1.2)), [0.3901386705598303, 1.226802852173879], 1e-12)
+        p, speed = rk4(rate, [1.2, 0], 4, 4000)
+        got = values(self.FILE)
+        self.assert_close([got["p"], got["p'"]], [p, speed], 1e-6)
+
+
+class Parallelogram(ExampleTest):
+    FILE = "parallelogram.tact"
+
+    def test_bars_share_the_load(self):
+        # The three parallel bars carry alike, the coupler nothing; that it swings as a pendulum is in constraints_test.py.
+        got = values(self.FILE)
+        self.assert_close(got["f"], [got["f"][0], 0, got["f"][0], got["f"][0]], 1e-9)
+        self.assert_close(got["E"], 2 * 9.81 * -0.8, 1e-6)
+
+
 class Everything(ExampleTest):
     def test_every_example_has_a_test_and_says_what_it_is(self):
         tested = {c.FILE for c in ExampleTest.__subclasses__() if hasattr(c, "FILE")}

@@ -70,8 +70,9 @@ function makePlan() {
   plan.adaptive = plan.solver >= bs3;
   if (plan.adaptive) {
     plan.tolerance = tolerance ?? 1e-6;
-    const isBlind = count.warm > 0 || w.watch_count(model) > 0 || w.table_count(model) > 0;
-    const longest = isBlind ? span / 1000 : span;
+    const relations = w.relation_count(model);
+    const isBlind = count.warm > 0 || w.table_count(model) > 0 || w.delay_count(model) > 0 || (w.watch_count(model) > 0 && relations === 0);
+    const longest = isBlind ? span / 1000 : relations > 0 ? span / 100 : span;
     plan.step = step ?? (longest > 0 ? longest : 1);
   } else {
     if (step === undefined) usage("this solver takes fixed steps: give --step");
@@ -156,7 +157,7 @@ function record(t, at) {
   if (lines.length > 1 << 16) flush();
 }
 
-const hasEvents = w.event_count(model) > 0 || w.delay_count(model) > 0;
+const hasEvents = w.runs_in_parts(model) !== 0;
 
 function advanceTo(step) {
   const left = step - w.steps(instance);

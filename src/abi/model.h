@@ -26,8 +26,13 @@ typedef enum tactus_status {
   TACTUS_STEP_TOO_SMALL = 4, /* the adaptive step shrank to rounding; see failed_index for the worst state */
   TACTUS_ENDLESS_EVENTS =
       5, /* events of one instant without end, or time stands still; see failed_index for one of them */
+  TACTUS_OFF_CONSTRAINTS =
+      6, /* a step went so far off the constraints that it cannot be put back; failed_index: of one */
+  TACTUS_NO_START =
+      7, /* starts, constraints and conditions contradict each other; failed_index: the constraint, or behind them
+                          the condition, that is off most */
   TACTUS_NO_SOLVER =
-      6, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
+      8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -103,23 +108,26 @@ static inline int tactus_choose_solver(int named, int has_step, int has_toleranc
 
 struct tactus_instance {
   double time;
-  double start_time;   /* fixed steps: time = start_time + steps * h, without drift */
-  int64_t steps;       /* accepted steps since start_time */
-  int64_t rejected;    /* adaptive: rejected steps */
-  double input_time;   /* an input reads input + input_rate * (t - input_time) */
-  double next_step;    /* adaptive: the step to try next; 0 asks for a first guess */
-  double last_error;   /* adaptive: the scaled error of the last accepted step (PI control) */
-  double dense_from;   /* adaptive, or parts: the last step went from here ... */
-  double dense_step;   /* ... over this length; 0 before the first */
-  int64_t short_parts; /* parts in a row that a condition ended as soon as they began */
+  double start_time;          /* fixed steps: time = start_time + steps * h, without drift */
+  int64_t steps;              /* accepted steps since start_time */
+  int64_t rejected;           /* adaptive: rejected steps */
+  double input_time;          /* an input reads input + input_rate * (t - input_time) */
+  double next_step;           /* adaptive: the step to try next; 0 asks for a first guess */
+  double last_error;          /* adaptive: the scaled error of the last accepted step (PI control) */
+  double dense_from;          /* adaptive, or parts: the last step went from here ... */
+  double dense_step;          /* ... over this length; 0 before the first */
+  int64_t short_parts;        /* parts in a row that a condition or relation ended as soon as they began */
+  int64_t crossings;          /* how often a relation changed since the start */
+  double constraint_residual; /* the most that a constraint was off at the end of a step, in its own unit */
   int32_t stiff_steps; /* adaptive, explicit: steps whose length stability and not accuracy sets; TACTUS_STIFF: stiff */
   int32_t loose_steps; /* ... and those since that were not */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
-  int32_t failed_index; /* index of a state, or -1 */
+  int32_t failed_index; /* index of a state, or -1; with TACTUS_ENDLESS_EVENTS an event, behind them a relation */
   /* Adaptive: 1 while the kept derivative (see tactus_layout.snapshot) is the one at (time, states). Whoever changes
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;
+  int32_t is_crossed; /* 1: a relation is no longer what is held, which tk_fire mends */
   /* double data[model->layout.size] follows */
 };
 
@@ -132,14 +140,14 @@ typedef struct tactus_layout {
   uint32_t derived; /* what depends on parameters only, computed by `prepare` */
   uint32_t outputs;
   uint32_t warm;     /* last solution of every Newton block, its next start */
-  uint32_t discrete; /* reactive behaviours: constant between events */
+  uint32_t discrete; /* reactive behaviours, then what relations hold: constant between events */
   /* One an event. every: ticks so far; at: times passed so far; when: 1 while its condition holds. 0.5 more: due now, not yet
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched;    /* scratch: what `watch` computed */
+  uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
@@ -149,6 +157,8 @@ typedef struct tactus_layout {
 
 /* Vectors of state_count doubles that the kernel's integrators may use in scratch. */
 #define TACTUS_STAGE_VECTORS 28
+/* Copies of the relations' guards that the kernel keeps while it looks for the first change. */
+#define TACTUS_GUARD_COPIES 7
 
 /* So many steps at the edge of stability (instance->stiff_steps) make a system stiff. */
 #define TACTUS_STIFF 15
@@ -370,7 +380,7 @@ struct tactus_model {
    * changes nothing. Warm starts stay as they were, unless it fails, so that neither this nor `watch` changes a bit of the
    * motion. May be null without events. */
   int (*fire)(const tactus_model*, tactus_instance*, uint32_t event);
-  /* Conditions of events (1 or 0) and sources of delays at (t, x), into the watched section. Warm starts as with `fire`. May
+  /* Conditions of events (1 or 0), sources of delays, guards and sources of relations at (t, x), into the watched section. Warm starts as with `fire`. May
    * be null when watch_count is 0. */
   int (*watch)(const tactus_model*, tactus_instance*, double t, const double* x);
   /* What the constraints leave over at (t, x), constraint_count doubles; behind them its derivative by x, the entries of

@@ -67,7 +67,7 @@ struct Model::Implementation {
     throw Error(failure.hint.empty() ? failure.text : failure.text + "\n  hint: " + failure.hint);
   }
 
-  bool has_events() const { return table().event_count > 0 || table().delay_count > 0; }
+  bool has_events() const { return tk_runs_in_parts(&table()) != 0; }
 
   // Boundary conditions are taken when the first step or value is asked for, so that parameters may be set before.
   void start() {
@@ -127,6 +127,7 @@ struct Model::Implementation {
     std::uint32_t section = model.layout.parameters;
     if (place.role == Role::value) {
       if (!is_evaluated) {
+        if (model.relation_count > 0) check(tk_settle(&model, instance.get()), false);
         const double* x = instance.section(model.layout.states);
         int status = sim::evaluate_outputs(model, instance.get(), instance->time, x, warm);
         check(status, false);

@@ -9,6 +9,7 @@
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
+#include "compiler/hold/hold.h"
 #include "compiler/lex/lex.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
@@ -124,6 +125,11 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     options.facts->take(*sorted, flat);
     return std::nullopt;
   }
+
+  hold::hold(flat, *sorted);
+  if (!sorted->relations.empty())
+    pages.add("relations", "comparisons that are located and held, what is watched for them, and where they stand",
+              [&] { return hold::dump(flat, *sorted); });
 
   ir::Program program = lower::lower(flat, *sorted, sources);
   program.name = files.empty() ? "model" : sources.name(files.front());

@@ -94,6 +94,19 @@ TEST(Compile, RefusesALoopThatIsTooLarge) {
   EXPECT_EQ(result.diags.diagnostics()[0].code, "S012");
 }
 
+// A parameter that a range reads is a number like any other: the branch that is not taken need not exist.
+TEST(Compile, AParameterThatARangeReadsChoosesBranches) {
+  const char* const text =
+      "parameter n = 3; module C = ( ports v; boundary v(0) = 1; system v' = -v; )\n"
+      "system c[i in 1..n] = C(); w[i in 1..n] = if i < n then c[i + 1].v else 0;";
+  Compiled plain, changed;
+  compile(plain, {text});
+  EXPECT_TRUE(plain.program.has_value());
+  compile(changed, {text}, {{"n", 5}});
+  ASSERT_TRUE(changed.program.has_value());
+  EXPECT_EQ(changed.program->state_names.size(), 5u);
+}
+
 // Small texts that would grow without end: each is told, or worked out once.
 TEST(Compile, AConstantThatIsReadTwiceIsWorkedOutOnce) {
   std::string text = "constant c60 = 1;\n";

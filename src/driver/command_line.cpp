@@ -48,7 +48,8 @@ constexpr const char* check_footer = R"(Examples:
 constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
-Stages: tokens tree expanded model tables flat events blocks ir c llvm; tables and events where there are some)";
+  tactus explain pendulum.tact --initial        the start: given values kept, free ones found
+Stages: tokens tree expanded model tables flat events blocks relations ir c llvm; tables, events and relations where there are some)";
 
 constexpr const char* format_footer = R"(Examples:
   tactus format ball.tact                       rewrites the file
@@ -190,6 +191,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_files(*explain_command, explain.files);
   add_set(*explain_command, explain.set);
   explain_command->add_option("--dump", explain.dump, "print this stage alone, in full")->type_name("STAGE");
+  explain_command->add_flag("--initial", explain.initial, "show the start instead: what is given, found, follows");
   explain_command->add_flag("--json", explain.json, "print one JSON object");
 
   FormatOptions format;

@@ -46,7 +46,8 @@ int check(const CheckOptions& options);
 struct ExplainOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
-  std::string dump;  // a stage; empty: all, for people
+  std::string dump;      // a stage; empty: all, for people
+  bool initial = false;  // the start instead: given, found, following
   bool json = false;
 };
 int explain(const ExplainOptions& options);

@@ -9,10 +9,12 @@
 #include "api/load.h"
 #include "base/nearest.h"
 #include "compiler/emit_c/emit_c.h"
+#include "compiler/emit_llvm/jit.h"
 #include "compiler/emit_llvm/llvm_text.h"
 #include "driver/commands.h"
 #include "driver/report.h"
 #include "driver/settings.h"
+#include "runtime/sim/initial.h"
 
 namespace driver {
 namespace {
@@ -34,12 +36,57 @@ std::string shortened(const std::string& text, const std::string& stage) {
   return text.substr(0, end) + fmt::format(".. {} more lines: --dump={}\n", more, stage);
 }
 
+// The start: every value and where it comes from.
+int explain_initial(const ExplainOptions& options, const std::vector<compiler::Override>& overrides,
+                    api::Compiled compiled) {
+  if (!compiled.program) return model_errors(options.json, compiled);
+  emit_llvm::JitOptions quick;
+  quick.optimise = false;
+  const emit_llvm::CompiledModel jit(std::move(*compiled.program), quick);
+  const tactus_model& model = *jit.current();
+  std::vector<std::string> notes;
+  const sim::Initial initial = sim::find_initial(model, parameter_values(model, overrides, notes));
+  notes.insert(notes.end(), initial.notes.begin(), initial.notes.end());
+  if (options.json) {
+    nlohmann::ordered_json object;
+    object["status"] = initial.failure ? "failed" : "ok";
+    object["time"] = model.starting_time;
+    object["initial"] = nlohmann::ordered_json::array();
+    for (const sim::InitialValue& value : initial.values)
+      object["initial"].push_back({{"name", value.name}, {"value", value.value}, {"how", value.how}});
+    object["notes"] = notes;
+    if (initial.failure) {
+      object["failure"] = {{"kind", initial.failure->kind},
+                           {"text", initial.failure->text},
+                           {"hint", initial.failure->hint},
+                           {"line", initial.failure->line}};
+    }
+    print_json(object);
+    return initial.failure ? exit_run_failed : exit_done;
+  }
+  std::size_t width = 4;
+  for (const sim::InitialValue& value : initial.values) width = std::max(width, value.name.size());
+  say(stdout, "at t = {}:\n", model.starting_time);
+  for (const sim::InitialValue& value : initial.values)
+    say(stdout, "  {:<{}} = {:<22} {}\n", value.name, width, fmt::format("{:.16g}", value.value), value.how);
+  print_warnings(compiled);
+  for (const std::string& note : notes) say(stderr, "note: {}\n", note);
+  if (!initial.failure) return exit_done;
+  say(stderr, "tactus: error: no start: {}\n", initial.failure->text);
+  if (!initial.failure->hint.empty()) say(stderr, "  hint: {}\n", initial.failure->hint);
+  return exit_run_failed;
+}
+
 }  // namespace
 
 int explain(const ExplainOptions& options) {
   Mistake mistake;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
+  if (options.initial) {
+    if (!options.dump.empty()) return usage_error(options.json, "--initial and --dump exclude each other", "");
+    return explain_initial(options, *overrides, api::compile_files(options.files, {*overrides}, false));
+  }
   api::Compiled compiled = api::compile_files(options.files, {*overrides}, true);
   auto& stages = compiled.explanation.stages;
   if (compiled.program) {

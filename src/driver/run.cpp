@@ -177,10 +177,14 @@ struct Report {
       for (const Shown& item : shown) object["values"][item.name] = json_value(item, outcome.outputs);
     }
     object["events"] = Json::array();
-    object["events_total"] = 0;
+    for (const sim::Fired& fired : outcome.events)
+      object["events"].push_back({{"name", model.events[fired.event].name}, {"time", json_number(fired.time)}});
+    object["events_total"] = outcome.events_total;
+    object["crossings"] = outcome.crossings;
     object["notes"] = notes;
     object["steps"] = outcome.steps;
     object["rejected"] = outcome.rejected;
+    if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
     object["solver"] = sim::solver_name(outcome.solver);
     if (outcome.switched_at) object["switched_at"] = json_number(*outcome.switched_at);
     object["compile_seconds"] = compile_seconds;

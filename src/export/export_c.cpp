@@ -143,12 +143,12 @@ double {0}_get(tactus_instance* instance, const char* name);
                      name);
 }
 
-// Starting and stepping: a run of a model with events or delays goes in parts.
+// Starting and stepping: a run of a model with events, relations or delays goes in parts.
 std::string motion_bodies(const ir::Program& program, const std::string& name) {
   const int solver = default_solver(program);
   const int fixed = tactus_is_adaptive(solver) ? TACTUS_RK4 : solver;
   const int adaptive = !tactus_is_adaptive(solver) ? TACTUS_TSIT5 : solver == TACTUS_CVODE ? TACTUS_ROSENBROCK : solver;
-  if (program.events.empty() && program.delays.empty()) {
+  if (program.events.empty() && program.delays.empty() && program.relations.empty()) {
     return fmt::format(R"(int {0}_start(tactus_instance* instance) {{ return tk_start(&{0}_model, instance); }}
 int {0}_step(tactus_instance* instance, double h, int64_t count) {{
   return {0}_model.fixed_steps(&{0}_model, instance, {1}, h, count);
@@ -235,6 +235,7 @@ double {0}_get(tactus_instance* instance, const char* name) {{
   for (uint32_t k = 0; k < {0}_model.channel_count; k++) {{
     const tactus_channel* channel = &{0}_model.channels[k];
     if (!{0}_names(name, channel, &component)) continue;
+    if ({0}_model.relation_count > 0 && tk_settle(&{0}_model, instance) != TACTUS_OK) break;
     if ({0}_model.outputs(&{0}_model, instance, instance->time, states) != TACTUS_OK) break;
     return tactus_data(instance)[{0}_model.layout.outputs + channel->at + component];
   }}

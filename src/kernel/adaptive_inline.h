@@ -148,7 +148,12 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
     error = 0.0;
     if (status == TACTUS_OK) {
       error = tk_error(pair, n, x, after, k, h, tolerance, errors, specialised);
-      if (error <= 1.0 && tk_first_not_finite(n, k + (uint64_t)pair->last * n) < 0) break;
+      if (error <= 1.0 && tk_first_not_finite(n, k + (uint64_t)pair->last * n) < 0) {
+        if (model->constraint_count == 0) break;
+        status = tk_project(model, instance, t_after, after, TK_ADAPTIVE_PROJECTIONS);
+        if (status == TACTUS_OK) break;
+        instance->first_stage_valid = 1; /* still the one at (time, states) */
+      }
     }
     instance->rejected++;
     was_rejected = 1;
@@ -174,7 +179,7 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   instance->dense_step = h;
   instance->time = t_after;
   instance->steps++;
-  instance->first_stage_valid = 1;
+  if (model->constraint_count == 0) instance->first_stage_valid = 1;
   tk_clear_failure(instance);
   return TACTUS_OK;
 }

@@ -45,7 +45,7 @@ static int tk_is_pair(const tk_ring* ring, uint32_t k) {
 /* Over one duration at most capacity - 8 samples: with events half of them may be pairs. */
 static double tk_spacing(const tactus_model* model, const tk_ring* ring) {
   const double usable = ring->capacity > 16 ? (double)(ring->capacity - 8) : 0.5 * (double)ring->capacity;
-  return (model->event_count > 0 ? 2.0 : 1.0) * ring->duration / usable;
+  return (model->event_count > 0 || model->relation_count > 0 ? 2.0 : 1.0) * ring->duration / usable;
 }
 
 /* The last sample at or before t, to rounding; 0 when all are later. */
@@ -182,6 +182,11 @@ static int tk_may_pair(const tactus_model* model, const tk_ring* ring, double t)
   return 1;
 }
 
+/* A condition that an event makes true is located a little behind it: far closer than what the ring resolves. */
+static int tk_is_one_instant(const tactus_model* model, const tk_ring* ring, double earlier, double t) {
+  return t - earlier <= 0x1p-8 * tk_spacing(model, ring);
+}
+
 void tk_remember_jump(const tactus_model* model, tactus_instance* instance, double t, int only_changes) {
   for (uint32_t d = 0; d < model->delay_count; d++) {
     const tactus_delay* delay = &model->delays[d];
@@ -192,6 +197,10 @@ void tk_remember_jump(const tactus_model* model, tactus_instance* instance, doub
     if (only_changes && value == tk_sample_value(&ring, newest)) continue;
     if (!tk_is_pair(&ring, newest) && tk_may_pair(model, &ring, t)) {
       tk_append(model, instance, delay, t, value);
+    } else if (tk_is_pair(&ring, newest - 1) && tk_is_one_instant(model, &ring, tk_sample_time(&ring, newest - 1), t)) {
+      /* The pair's second value, in place of what was appended between. */
+      tactus_data(instance)[model->layout.history + delay->history + 1] -= 1.0;
+      tk_replace_newest(model, instance, delay, tk_sample_time(&ring, newest - 1), value);
     } else {
       tk_replace_newest(model, instance, delay, t, value);
     }

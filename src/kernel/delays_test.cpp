@@ -136,6 +136,18 @@ TEST(Delays, JumpsArriveSharp) {
   }
 }
 
+TEST(Delays, TwoJumpsAtNearlyOneTimeAreOne) {
+  // A condition that an event makes true is located just behind it. Together they jump by 2 at 0.5, 1, ..; x' = u(t - 0.25).
+  const double apart = 1e-9;
+  Staircase model(0.5, 0.25);
+  model.events.push_back(Hybrid::every(0.5, 0.5 + apart));
+  model.begin();
+  ASSERT_EQ(model.run(TACTUS_DOP853, 0.0, 2.0), TACTUS_OK);
+  double exact = 0.0;
+  for (double jump : {0.5, 1.0, 1.5}) exact += 2.0 * (2.0 - jump - 0.25);
+  EXPECT_NEAR(model.x()[0], exact, 10 * apart);
+}
+
 TEST(Delays, JumpsTooManyForTheRingAreSmoothed) {
   // A thousand jumps within one duration, in a ring of 64: the ramp that they make is what remains.
   Staircase model(0.001, 1.0);

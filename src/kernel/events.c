@@ -1,7 +1,8 @@
 /* When events are due, and what happens then. Enters: an Instance at some time, its clocks (abi/model.h). Leaves: the discrete
  * section as the handlers made it, at the same time.
  *
- * A clock with a fraction is due. Firing rounds it up, then calls the model's handlers. Events of one instant fire in the order of
+ * First the relations hold what they are: what is held changes what other guards read, so they are looked at again until nothing
+ * changes. A clock with a fraction is due. Firing rounds it up, then calls the model's handlers. Events of one instant fire in the order of
  * the table; then the conditions are watched again, and those that rose fire too, until none does or max_transitions rounds have
  * passed. */
 #include "kernel/hybrid.h"
@@ -87,7 +88,50 @@ int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance)
   return -1;
 }
 
-int tk_is_due(const tactus_model* model, const tactus_instance* instance) { return tk_first_due(model, instance) >= 0; }
+int tk_is_due(const tactus_model* model, const tactus_instance* instance) {
+  return instance->is_crossed || tk_first_due(model, instance) >= 0;
+}
+
+static double tk_relation_value(const tactus_model* model, const tactus_instance* instance,
+                                const tactus_relation* relation) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  if (relation->kind == TACTUS_FLOOR) return tk_floor(watched[relation->source]);
+  const double guard = watched[relation->guard];
+  return guard > 0.0 || (guard == 0.0 && !relation->is_strict) ? 1.0 : 0.0;
+}
+
+int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
+  const tactus_relation* entry = &model->relations[relation];
+  const double value = tk_relation_value(model, instance, entry);
+  return value != tactus_data_const(instance)[model->layout.discrete + entry->held] && value == value;
+}
+
+int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* instance) {
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (tk_is_crossed(model, instance, k)) return (int32_t)k;
+  }
+  return -1;
+}
+
+/* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched last. */
+int tk_settle(const tactus_model* model, tactus_instance* instance) {
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  for (uint32_t round = 0; round <= model->relation_count + 1; round++) {
+    const int status = tk_watch(model, instance, instance->time, tk_states(model, instance));
+    if (status != TACTUS_OK) return status;
+    int is_settled = 1;
+    for (uint32_t k = 0; k < model->relation_count; k++) {
+      if (!tk_is_crossed(model, instance, k)) continue;
+      discrete[model->relations[k].held] = tk_relation_value(model, instance, &model->relations[k]);
+      instance->crossings++;
+      is_settled = 0;
+    }
+    if (is_settled) break;
+    instance->first_stage_valid = 0;
+    instance->is_crossed = 1; /* until conditions are marked */
+  }
+  return TACTUS_OK;
+}
 
 uint32_t tk_most_transitions(const tactus_model* model) {
   return model->max_transitions > 0 ? model->max_transitions : 1000;
@@ -99,7 +143,13 @@ int tk_fire(const tactus_model* model, tactus_instance* instance) {
   if (!tk_is_due(model, instance)) return TACTUS_OK;
   tk_clear_failure(instance);
   instance->first_stage_valid = 0;
-  for (uint32_t round = 0; tk_is_due(model, instance); round++) {
+  if (model->relation_count > 0) {
+    const int status = tk_settle(model, instance);
+    if (status != TACTUS_OK) return status;
+    tk_mark_conditions(model, instance);
+    instance->is_crossed = 0;
+  }
+  for (uint32_t round = 0; tk_first_due(model, instance) >= 0; round++) {
     for (uint32_t e = 0; e < model->event_count; e++) {
       if (!tk_is_marked(clocks[e])) continue;
       if (round == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)e);
@@ -107,9 +157,10 @@ int tk_fire(const tactus_model* model, tactus_instance* instance) {
       const int status = model->fire ? model->fire(model, instance, e) : TACTUS_OK;
       if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     }
-    const int status = tk_watch(model, instance, instance->time, tk_states(model, instance));
+    const int status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
     tk_mark_conditions(model, instance);
+    instance->is_crossed = 0;
   }
   tk_remember_jump(model, instance, instance->time, 0);
   return TACTUS_OK;
@@ -129,10 +180,17 @@ static double tk_first_clock(const tactus_model* model, const tactus_instance* i
 
 int tk_begin_events(const tactus_model* model, tactus_instance* instance) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
-  if (model->event_count == 0 && model->delay_count == 0) return TACTUS_OK;
+  if (!tk_runs_in_parts(model)) return TACTUS_OK;
   tk_clear_failure(instance);
   instance->first_stage_valid = 0;
   int status = tk_begin_histories(model, instance);
+  if (status == TACTUS_OK && model->relation_count > 0) {
+    status = tk_settle(model, instance);
+    if (status == TACTUS_OK && model->delay_count > 0) status = tk_begin_histories(model, instance);
+    if (status == TACTUS_OK) status = tk_settle(model, instance);
+    instance->crossings = 0;
+    instance->is_crossed = 0;
+  }
   if (status != TACTUS_OK) return status;
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];

@@ -99,8 +99,8 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
 
   /* Whether the state is finite is asked once for `stride` steps: a state that is not stays so, for x_{k+1} = x_k + ... .
    * When the answer is no, these steps are taken again one by one. Newton's warm starts would not be the same then, so
-   * with them, and with a large state, every step is asked for. */
-  int64_t stride = small && model->warm_count == 0 ? TK_FINITE_STRIDE : 1;
+   * with them, with constraints, and with a large state, every step is asked for. */
+  int64_t stride = small && model->warm_count == 0 && model->constraint_count == 0 ? TK_FINITE_STRIDE : 1;
   int status = TACTUS_OK;
   int32_t failed_index = -1;
   int64_t done = 0;
@@ -132,6 +132,18 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
         v.after = before;
       }
       steps += 1.0;
+      if (model->constraint_count > 0) {
+        status = tk_project(model, instance, start + steps * h, v.x, TK_FIXED_PROJECTIONS);
+        if (status != TACTUS_OK) {
+          failed_index = instance->failed_index;
+          if (small) {
+            TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = local_saved[i];
+          } else {
+            v.x = v.after;
+          }
+          goto stop;
+        }
+      }
     }
 
     /* A sum of finite values may overflow; only a sum that is not finite asks for a look at each of them. */

@@ -1,4 +1,4 @@
-/* What events.c, parts.c and delays.c share. Times are compared with a little slack, since grids, ticks and delayed instants
+/* What events.c, parts.c, locate.c and delays.c share. Times are compared with a little slack, since grids, ticks and delayed instants
  * are different sums: two instants closer than rounding makes them are one. */
 #ifndef TACTUS_KERNEL_HYBRID_H
 #define TACTUS_KERNEL_HYBRID_H
@@ -29,12 +29,25 @@ double tk_next_tick(const tactus_model* model, const tactus_instance* instance);
 int tk_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x);
 /* Whether a condition that did not hold does in what was watched last. */
 int tk_has_risen(const tactus_model* model, const tactus_instance* instance);
+/* Whether a relation is not what is held, by what was watched last. */
+int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation);
+int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* instance);
 /* max_transitions, or what it is when none is given. */
 uint32_t tk_most_transitions(const tactus_model* model);
 /* The first event that is due, or -1. */
 int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance);
 /* From what was watched last: conditions that rose become due, those that fell may rise again. */
 void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
+
+/* The place of a change inside a part: locate.c. */
+/* Copies the guards of what was watched last into copy `which`. */
+void tk_keep_guards(const tactus_model* model, tactus_instance* instance, uint32_t which);
+/* The first change, of a relation or by a condition that rises, in the part from `from` to *end; then *end is the right end of its
+ * bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`; without a change those at the end. */
+int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end,
+              int* is_found);
+/* How long a bracket may be at most around t. */
+double tk_event_precision(const tactus_model* model, double t);
 
 /* Delays: delays.c. */
 /* Every history begins here, with what its source is at the present time. */

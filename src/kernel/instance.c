@@ -27,7 +27,7 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->state_count; /* tk_kept_derivative */
   layout->snapshot = at;
   layout->watched = at;
-  at += model->watch_count;
+  at += model->watch_count + TACTUS_GUARD_COPIES * model->relation_count;
   layout->work = at;
   at += model->work_count;
   layout->stages = at;
@@ -49,6 +49,9 @@ static void tk_restart(tactus_instance* instance) {
   instance->dense_from = instance->time;
   instance->dense_step = 0.0;
   instance->short_parts = 0;
+  instance->constraint_residual = 0.0;
+  instance->crossings = 0;
+  instance->is_crossed = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;
@@ -78,6 +81,10 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
   if (status != TACTUS_OK) return status;
   status = model->initialize ? model->initialize(model, instance) : TACTUS_OK;
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  if (model->constraint_count + model->condition_count > 0) {
+    status = tk_solve_start(model, instance);
+    if (status != TACTUS_OK) return status;
+  }
   const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
   return index < 0 ? TACTUS_OK : tk_fail(instance, TACTUS_NOT_FINITE, index);
 }

@@ -16,8 +16,20 @@ extern "C" {
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
-/* Doubles of scratch that projection and start need; project.c. */
+/* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
+ * what they were off before the last. Only for a model that has some. */
+int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations);
+/* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count doubles, 1 or
+ * 0. Returns how many do; -1 when they cannot be evaluated there. */
+int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                             double* depends);
+/* The free states of the start, from constraints and conditions. Only for a model that has some. */
+int tk_solve_start(const tactus_model* model, tactus_instance* instance);
+/* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
+ * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
+uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
 
 /* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
  * model has too many states for it. */
@@ -46,10 +58,14 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 
-/* Events and delays: events.c, parts.c, delays.c. A run of a model with events or delays is a sequence of parts: tk_part goes on to the next point of the
- * grid, accepted step, or event inside it, and stops there BEFORE anything fires, so that the caller can record what lies between;
- * then tk_fire fires what is due at the present time. */
-/* After tk_start: clocks and histories begin; what is due at the start fires. */
+/* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
+ * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE
+ * anything fires, so that the caller can record what lies between; then tk_fire fires what is due at the present time, and
+ * relations hold what they are there. */
+static inline int tk_runs_in_parts(const tactus_model* model) {
+  return model->event_count > 0 || model->delay_count > 0 || model->relation_count > 0;
+}
+/* After tk_start: relations, clocks and histories begin; what is due at the start fires. */
 int tk_begin_events(const tactus_model* model, tactus_instance* instance);
 /* The next time that an `every` or `at` event is due; infinity when none is. */
 double tk_next_event(const tactus_model* model, const tactus_instance* instance);
@@ -57,6 +73,9 @@ double tk_next_event(const tactus_model* model, const tactus_instance* instance)
  * before it; a part that ends off the grid leaves start_time and steps as they are, so that the next part completes the step. Adaptive:
  * one accepted step (h is its largest length), or the piece of it up to an event. An event closer to the grid than 1e-9 h is on it. */
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
+/* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold what they
+ * are now. Events that this makes due fire with the next tk_fire. */
+int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
@@ -99,6 +118,11 @@ int tk_lu_solve(int n, double* a, double* b);
 /* The same in two pieces: a becomes its factors, `kept` (2 n doubles) what belongs to them; then any number of b. */
 int tk_lu_factor(int n, double* a, double* kept);
 void tk_lu_substitute(int n, const double* a, const double* kept, double* b);
+
+/* The same for equations of which some may follow from others, as those of constraints do: TACTUS_OK also when A is singular but
+ * the equations agree and the first `essential` unknowns are determined; the others are then the shortest that do. work: 2 * n * n + 5 * n
+ * doubles. least_norm.c. */
+int tk_solve_constrained(int n, int essential, double* a, double* b, double* work);
 
 /* Residual r[n] and Jacobian j[n * n] (row-major, dr_i/dz_k) at z, given the captured values. */
 typedef void tk_residual(const double* captured, const double* z, double* r, double* j);

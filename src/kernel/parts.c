@@ -1,17 +1,14 @@
 /* A run in parts. Enters: an Instance at (time, states), its events fired. Leaves: the same at the next point of the grid,
  * accepted step or event, whichever is first, with what is due there marked; or unchanged, with status.
  *
- * A scheduled event and a jump out of a delay's past end a part exactly. A condition is watched at both ends of a part: if it
- * rose, the earliest rise is bracketed by bisection on the part's interpolant until the bracket is as short as event_precision,
- * and the part ends at its right end, where the condition holds, with the interpolant's state. A condition that holds only
- * inside a part is not seen. When a condition ends part after part as soon as it begins, time stands still for all practical
- * purposes (chattering, or jumps that accumulate): after max_transitions such parts the run fails.
+ * A scheduled event and a jump out of a delay's past end a part exactly. A relation that changes, or a condition that rises,
+ * inside a part is located (locate.c) and ends it, with the interpolant's state there. When that happens part after part as soon as
+ * each begins, time stands still for all practical purposes (chattering, or jumps that accumulate): after max_transitions such
+ * parts the run fails.
  *
  * While something is evaluated inside a part or at its end, instance->time is where it began: a delay gives the value before a
  * jump at its end. */
 #include "kernel/hybrid.h"
-
-static const double tk_default_precision = 1e-9;
 
 static int tk_part_is_adaptive(int solver) { return tactus_is_adaptive(solver); }
 
@@ -97,33 +94,6 @@ static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, i
   return TACTUS_OK;
 }
 
-/* How long a bracket may be at most around t. */
-static double tk_event_precision(const tactus_model* model, double t) {
-  const double asked = model->event_precision > 0.0 ? model->event_precision : tk_default_precision;
-  return tk_max(asked, 0x1p-50 * tk_abs(t));
-}
-
-/* The right end of a bracket around the earliest rise in (from, end], given one at `end`. */
-static int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end) {
-  double* x = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
-  double low = from;
-  double high = *end;
-  const double precision = tk_event_precision(model, tk_max(tk_abs(low), tk_abs(high)));
-  while (high - low > precision) {
-    const double middle = low + 0.5 * (high - low);
-    tk_between(model, instance, solver, middle, x);
-    const int status = tk_watch(model, instance, middle, x);
-    if (status != TACTUS_OK) return status;
-    if (tk_has_risen(model, instance)) {
-      high = middle;
-    } else {
-      low = middle;
-    }
-  }
-  *end = high;
-  return TACTUS_OK;
-}
-
 /* Delays' sources inside an adaptive step: its ends alone are too far apart to interpolate between. */
 static int tk_remember_inside(const tactus_model* model, tactus_instance* instance, int solver, double from,
                               double end) {
@@ -145,20 +115,24 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   double* x = tk_states(model, instance);
   const double full = instance->time;
   double end = full;
+  int is_found = 0;
   instance->time = from;
-  int status = tk_watch(model, instance, end, x);
-  if (status == TACTUS_OK && tk_has_risen(model, instance)) {
-    status = tk_locate(model, instance, solver, from, &end);
-    if (status != TACTUS_OK) return status;
+  int status = tk_locate(model, instance, solver, from, &end, &is_found);
+  if (status != TACTUS_OK) return status;
+  if (is_found) {
     if (full - end <= grid_slack) end = full;
     if (end < full) {
       tk_between(model, instance, solver, end, x);
       instance->first_stage_valid = 0;
       if (!tk_part_is_adaptive(solver)) instance->steps = steps_before;
     }
-    status = tk_watch(model, instance, end, x);
   }
-  if (status != TACTUS_OK) return status;
+  /* Where no relation changed, what was watched is needed by delays and by conditions without guards. */
+  if (is_found || model->delay_count > 0 || model->relation_count == 0) {
+    status = tk_watch(model, instance, end, x);
+    if (status != TACTUS_OK) return status;
+  }
+  const int32_t crossed = is_found ? tk_first_crossed(model, instance) : -1;
   if (model->delay_count > 0) {
     if (tk_part_is_adaptive(solver)) {
       status = tk_remember_inside(model, instance, solver, from, end);
@@ -177,17 +151,21 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
     const int is_later = end - model->starting_time > 2.5 * tk_shortest_delay(model, instance);
     tk_remember_jump(model, instance, end, is_later);
   }
-  tk_mark_conditions(model, instance);
+  if (model->relation_count == 0) tk_mark_conditions(model, instance);
+  instance->is_crossed = is_found;
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
-    return tk_fail(instance, TACTUS_ENDLESS_EVENTS, tk_first_due(model, instance));
+    const int32_t due = tk_first_due(model, instance);
+    const int32_t index = due >= 0 || crossed < 0 ? due : (int32_t)model->event_count + crossed;
+    return tk_fail(instance, TACTUS_ENDLESS_EVENTS, index);
   }
   return TACTUS_OK;
 }
 
-int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
-            double t_end) {
+/* are_guards_kept: copy 0 has the guards at the present time. */
+static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+                        double t_end, int are_guards_kept) {
   const double from = instance->time;
   const double rounding = tk_time_slack(model, from) + (tk_is_finite(t_end) ? tk_time_slack(model, t_end) : 0.0);
   const double slack = tk_part_is_adaptive(solver) ? rounding : tk_max(TK_GRID_SLACK * h, rounding);
@@ -200,6 +178,16 @@ int tk_part(const tactus_model* model, tactus_instance* instance, int solver, do
   }
   int64_t steps_before = instance->steps;
   int status;
+  if (model->relation_count > 0 && !are_guards_kept) {
+    status = tk_watch(model, instance, from, tk_states(model, instance));
+    if (status != TACTUS_OK) return status;
+    if (instance->is_crossed || tk_first_crossed(model, instance) >= 0) { /* something was changed from outside */
+      instance->is_crossed = 1;
+      tk_mark_scheduled(model, instance, slack);
+      return TACTUS_OK;
+    }
+    tk_keep_guards(model, instance, 0);
+  }
   if (tk_part_is_adaptive(solver)) {
     double end = tick < t_end - slack ? tick : t_end;
     end = tk_next_jump(model, instance, end);
@@ -234,6 +222,11 @@ int tk_part(const tactus_model* model, tactus_instance* instance, int solver, do
   return TACTUS_OK;
 }
 
+int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+            double t_end) {
+  return tk_next_part(model, instance, solver, h, tolerance, t_end, 0);
+}
+
 int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   if (instance->start_time + (double)instance->steps * h != instance->time) {
     instance->start_time = instance->time;
@@ -241,6 +234,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
   }
   const int64_t goal = instance->steps + count;
   int status = TACTUS_OK;
+  int is_quiet = 0; /* nothing happened where the last part ended: tk_locate has left the guards there */
   while (status == TACTUS_OK && instance->steps < goal) {
     int64_t whole = 0;
     double slack = 0.0;
@@ -256,8 +250,9 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
       status = model->fixed_steps(model, instance, solver, h, whole);
       if (status == TACTUS_OK) tk_mark_scheduled(model, instance, slack);
     } else {
-      status = tk_part(model, instance, solver, h, 0.0, tk_infinite());
+      status = tk_next_part(model, instance, solver, h, 0.0, tk_infinite(), is_quiet);
     }
+    is_quiet = status == TACTUS_OK && whole == 0 && !tk_is_due(model, instance);
     if (status == TACTUS_OK) status = tk_fire(model, instance);
   }
   return status;

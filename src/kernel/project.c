@@ -1,11 +1,286 @@
-/* Room for putting states back onto constraints. */
+/* States put back onto their constraints, and a start that satisfies them.
+ *
+ * Projection. Enters: (t, x) near the constraints g(t, x) = 0. Leaves: the x on them that is nearest in the norm weighted with
+ * 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner, Solving Ordinary
+ * Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal. 30(5), 1993. Constraints that follow
+ * from others are harmless: least_norm.c.
+ *
+ * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
+ * little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index, the constraint
+ * (or, behind them, the condition) that is off most. Newton with backtracking; where it fails, along g(x) = (1 - s) g(x_0) for s
+ * from 0 to 1; where that fails too, from other guesses of the free states.
+ *
+ * Scratch, at layout.projection, with m rows (constraints, then conditions) and n states:
+ *   m * n   rows, m * m + 3 m   least_norm.c, 2 m   what is left over and its scale, 4 n vectors,
+ *   what `constrain` makes, what `condition` makes, a direction, m for the path's first rows */
+#include "kernel/hybrid.h"
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
+static const double tk_start_tolerance = 1e-8; /* of the size of a constraint's terms */
+
+typedef struct tk_rows {
+  uint32_t rows;
+  uint32_t n;
+  double* a;
+  double* work;
+  double* left; /* what is left over of each row */
+  double* scale;
+  double* weights;
+  double* step;
+  double* saved;
+  double* trial;
+  double* made;
+  double* conditions;
+  double* direction;
+  double* target;
+} tk_rows;
+
+static uint32_t tk_constraint_entries(const tactus_model* model) {
+  return model->constraint_count > 0 ? model->constraint_jacobian.start[model->constraint_count] : 0;
+}
+
 uint32_t tk_projection_size(const tactus_model* model) {
-  const uint32_t rows = model->constraint_count + model->condition_count;
-  if (rows == 0) return 0;
+  const uint32_t m = model->constraint_count + model->condition_count;
   const uint32_t n = model->state_count;
-  const uint32_t entries = model->constraint_count > 0 ? model->constraint_jacobian.start[model->constraint_count] : 0;
-  return rows + entries + rows * n + 4 * rows + 4 * n + (uint32_t)tactus_direction_size(model);
+  if (m == 0) return 0;
+  return m * n + m * m + 3 * m + 2 * m + 4 * n + model->constraint_count + tk_constraint_entries(model) +
+         model->condition_count + (uint32_t)tactus_direction_size(model) + m;
+}
+
+static tk_rows tk_rows_of(const tactus_model* model, tactus_instance* instance, uint32_t rows) {
+  const uint32_t m = model->constraint_count + model->condition_count;
+  const uint32_t n = model->state_count;
+  tk_rows r;
+  r.rows = rows;
+  r.n = n;
+  r.a = tactus_data(instance) + model->layout.projection;
+  r.work = r.a + (uint64_t)m * n;
+  r.left = r.work + (uint64_t)m * m + 3 * m;
+  r.scale = r.left + m;
+  r.weights = r.scale + m;
+  r.step = r.weights + n;
+  r.saved = r.step + n;
+  r.trial = r.saved + n;
+  r.made = r.trial + n;
+  r.conditions = r.made + model->constraint_count + tk_constraint_entries(model);
+  r.direction = r.conditions + model->condition_count;
+  r.target = r.direction + tactus_direction_size(model);
+  return r;
+}
+
+/* Constraints and their derivatives at (t, x): left = -g, the rows of `a` scaled by the weights. */
+static int tk_constraint_rows(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double t,
+                              const double* x) {
+  const int status = model->constrain(model, instance, t, x, r->made);
+  if (status != TACTUS_OK) return status;
+  const uint32_t m = model->constraint_count;
+  const double* entry = r->made + m;
+  tk_zero(m * r->n, r->a);
+  for (uint32_t i = 0; i < m; i++) {
+    r->left[i] = -r->made[i];
+    r->scale[i] = 0.0;
+    for (uint32_t k = model->constraint_jacobian.start[i]; k < model->constraint_jacobian.start[i + 1]; k++) {
+      const uint32_t j = model->constraint_jacobian.index[k];
+      r->a[(uint64_t)i * r->n + j] = entry[k] * r->weights[j];
+      r->scale[i] += tk_abs(entry[k]) * (1.0 + tk_abs(x[j]));
+    }
+  }
+  const int32_t bad = tk_first_not_finite(m + tk_constraint_entries(model), r->made);
+  return bad < 0 ? TACTUS_OK : TACTUS_NOT_FINITE;
+}
+
+static double tk_largest_of(uint32_t count, const double* values) {
+  double largest = 0.0;
+  for (uint32_t i = 0; i < count; i++) {
+    if (!(tk_abs(values[i]) <= largest)) largest = tk_abs(values[i]);
+  }
+  return largest;
+}
+
+/* The index of the row that is off most for the size of its terms, and by how much. */
+static int32_t tk_worst_row(const tk_rows* r, double* size) {
+  int32_t worst = -1;
+  *size = 0.0;
+  for (uint32_t i = 0; i < r->rows; i++) {
+    const double off = tk_abs(r->left[i]) / (r->scale[i] > 0.0 ? r->scale[i] : 1.0);
+    if (!(off <= *size)) {
+      *size = off;
+      worst = (int32_t)i;
+    }
+  }
+  return worst;
+}
+
+int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations) {
+  const uint32_t n = model->state_count;
+  const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
+  const double small = 8.0 * 0x1p-52;
+  const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
+  for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+  double off = 0.0;
+  for (int k = 0; k < iterations; k++) {
+    const int status = tk_constraint_rows(model, instance, &r, t, x);
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+    off = tk_largest_of(r.rows, r.left);
+    tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
+    const double size = tk_largest_of(n, r.step);
+    if (!(size <= most)) return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &off));
+    if (size <= small) break;
+    for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
+    instance->first_stage_valid = 0;
+  }
+  instance->constraint_residual = tk_max(instance->constraint_residual, off);
+  return TACTUS_OK;
+}
+
+int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                             double* depends) {
+  const uint32_t n = model->state_count;
+  const uint32_t m = model->constraint_count;
+  const tk_rows r = tk_rows_of(model, instance, m);
+  for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+  if (tk_constraint_rows(model, instance, &r, t, x) != TACTUS_OK) return -1;
+  tk_least_norm(m, n, r.a, r.left, r.step, r.work);
+  const double* const is_used = r.work + (uint64_t)m * m + 2 * m;
+  int count = 0;
+  for (uint32_t i = 0; i < m; i++) {
+    depends[i] = is_used[i] == 0.0 ? 1.0 : 0.0;
+    count += is_used[i] == 0.0;
+  }
+  return count;
+}
+
+/* --- The start ---------------------------------------------------------------------------------------------------- */
+
+static int tk_is_at_start(const tactus_model* model, const tactus_condition* condition) {
+  return condition->time == model->starting_time;
+}
+
+/* All rows at (t, x): constraints, then the conditions of the start, those of other times as rows of zeros. */
+static int tk_start_rows(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double t,
+                         const double* x, int with_derivatives) {
+  int status = TACTUS_OK;
+  if (model->constraint_count > 0) status = tk_constraint_rows(model, instance, r, t, x);
+  if (status != TACTUS_OK || model->condition_count == 0) return status;
+  const uint32_t first = model->constraint_count;
+  const uint32_t n = r->n;
+  status = model->condition(model, instance, t, x, r->conditions);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < model->condition_count; i++) {
+    const int counts = tk_is_at_start(model, &model->conditions[i]);
+    r->left[first + i] = counts ? -r->conditions[i] : 0.0;
+    r->scale[first + i] = 0.0;
+    if (!tk_is_finite(r->left[first + i])) return TACTUS_NOT_FINITE;
+  }
+  if (!with_derivatives) return TACTUS_OK;
+  tk_zero(model->condition_count * n, r->a + (uint64_t)first * n);
+  tk_zero((uint32_t)tactus_direction_size(model), r->direction);
+  for (uint32_t j = 0; j < n; j++) {
+    double* const along = r->direction + tactus_direction_states(model) + j;
+    *along = 1.0;
+    status = model->tangent(model, instance, TACTUS_OF_CONDITIONS, t, x, r->direction, r->conditions);
+    *along = 0.0;
+    if (status != TACTUS_OK) return status;
+    for (uint32_t i = 0; i < model->condition_count; i++) {
+      if (!tk_is_at_start(model, &model->conditions[i])) continue;
+      r->a[(uint64_t)(first + i) * n + j] = r->conditions[i] * r->weights[j];
+      r->scale[first + i] += tk_abs(r->conditions[i]) * (1.0 + tk_abs(x[j]));
+    }
+  }
+  return TACTUS_OK;
+}
+
+static double tk_sum_of_squares(uint32_t count, const double* values) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < count; i++) sum += values[i] * values[i];
+  return sum;
+}
+
+/* Newton from x to rows = share * (rows at the first guess). Whether it got there; *worst: the row that did not. */
+static int tk_start_newton(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double* x,
+                           double share, int32_t* worst) {
+  const double t = instance->time;
+  const uint32_t n = r->n;
+  double last = tk_infinite();
+  for (int k = 0; k < 60; k++) {
+    if (tk_start_rows(model, instance, r, t, x, 1) != TACTUS_OK) return 0;
+    for (uint32_t i = 0; i < r->rows; i++) r->left[i] += share * r->target[i];
+    double off;
+    const int32_t row = tk_worst_row(r, &off);
+    const double squares = tk_sum_of_squares(r->rows, r->left);
+    tk_least_norm(r->rows, n, r->a, r->left, r->step, r->work);
+    const double size = tk_largest_of(n, r->step);
+    if (!tk_is_finite(size)) return 0;
+    const int is_still = size <= 1e-14 || (size <= 1e-9 && size >= 0.5 * last);
+    *worst = row;
+    if (is_still) return off <= tk_start_tolerance;
+    last = size;
+    double lambda = 1.0;
+    for (;;) {
+      for (uint32_t i = 0; i < n; i++) r->trial[i] = x[i] + lambda * r->weights[i] * r->step[i];
+      int status = tk_start_rows(model, instance, r, t, r->trial, 0);
+      for (uint32_t i = 0; i < r->rows; i++) r->left[i] += share * r->target[i];
+      const double now = tk_sum_of_squares(r->rows, r->left);
+      if (status == TACTUS_OK && (now <= (1.0 - 1e-4 * lambda) * squares || size <= 1e-8)) break;
+      lambda *= 0.5;
+      if (lambda < 0x1p-20) {
+        return off <= tk_start_tolerance;
+      }
+    }
+    tk_copy(n, r->trial, x);
+  }
+  return 0;
+}
+
+/* Along rows(x) = (1 - s) rows(first guess). */
+static int tk_start_path(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double* x,
+                         int32_t* worst) {
+  const uint32_t n = r->n;
+  if (tk_start_rows(model, instance, r, instance->time, x, 0) != TACTUS_OK) return 0;
+  for (uint32_t i = 0; i < r->rows; i++) r->target[i] = -r->left[i];
+  double reached = 0.0;
+  double stride = 0.25;
+  while (reached < 1.0) {
+    const double next = tk_min(1.0, reached + stride);
+    tk_copy(n, x, r->saved);
+    if (tk_start_newton(model, instance, r, x, 1.0 - next, worst)) {
+      reached = next;
+      stride *= 2.0;
+    } else {
+      tk_copy(n, r->saved, x);
+      stride *= 0.5;
+      if (stride < 1e-3) return 0;
+    }
+  }
+  return 1;
+}
+
+int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
+  const uint32_t n = model->state_count;
+  const tk_rows r = tk_rows_of(model, instance, model->constraint_count + model->condition_count);
+  double* const x = tk_states(model, instance);
+  double* const guess = tk_stage_vector(model, instance, TK_BEFORE); /* the integrators do not run yet */
+  tk_copy(n, x, guess);
+  for (uint32_t i = 0; i < n; i++) {
+    const int is_given = !model->state_flags || model->state_flags[i] == TACTUS_STATE_GIVEN;
+    r.weights[i] = is_given ? 0.0 : 1.0 + tk_abs(x[i]);
+  }
+  tk_zero(r.rows, r.target);
+  int32_t worst = -1;
+  if (tk_start_newton(model, instance, &r, x, 0.0, &worst)) return TACTUS_OK;
+  const int32_t first_worst = worst;
+  for (int attempt = 0; attempt < 9; attempt++) {
+    /* Attempt 0 from the guess itself, then from around it: 0.618.. is the number whose multiples are spread most evenly. */
+    double spread = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+      spread += 0.6180339887498949;
+      spread -= tk_floor(spread);
+      const double sign = attempt % 2 == 1 ? 1.0 : -1.0;
+      x[i] = guess[i] + sign * (attempt > 0 ? (0.5 + spread) * (attempt > 4 ? 4.0 : 1.0) * r.weights[i] : 0.0);
+    }
+    if (tk_start_path(model, instance, &r, x, &worst)) return TACTUS_OK;
+  }
+  tk_copy(n, guess, x);
+  return tk_fail(instance, TACTUS_NO_START, first_worst);
 }

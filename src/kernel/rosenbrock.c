@@ -126,6 +126,10 @@ int tk_rosenbrock_steps(const tactus_model* model, tactus_instance* instance, do
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     const int32_t index = tk_first_not_finite(n, after);
     if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+    if (model->constraint_count > 0) {
+      status = tk_project(model, instance, t_after, after, TK_FIXED_PROJECTIONS);
+      if (status != TACTUS_OK) return status;
+    }
     tk_copy(n, x, before);
     tk_copy(n, after, x);
     instance->steps++;
@@ -197,7 +201,12 @@ int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, dou
     }
     if (status == TACTUS_OK) {
       error = tk_rodas_error(model, instance, x, after, tolerance);
-      if (error <= 1.0 && tk_first_not_finite(n, after) < 0) break;
+      if (error <= 1.0 && tk_first_not_finite(n, after) < 0) {
+        if (model->constraint_count == 0) break;
+        status = tk_project(model, instance, t_after, after, TK_ADAPTIVE_PROJECTIONS);
+        if (status == TACTUS_OK) break;
+        instance->first_stage_valid = 1; /* still the one at (time, states) */
+      }
     }
     instance->rejected++;
     was_rejected = 1;

@@ -41,6 +41,10 @@
 #define TK_HIDE(counter) ((void)0)
 #endif
 
+/* Iterations of the projection onto constraints: after a fixed step, whose cost is bounded, and after an accepted one. */
+#define TK_FIXED_PROJECTIONS 2
+#define TK_ADAPTIVE_PROJECTIONS 10
+
 enum {
   TK_STAGE_ARGUMENT = 0,
   TK_AFTER = 1,

@@ -99,7 +99,13 @@ class ChunkPrinter {
            i.size, prefix_, i.residual, solved.index, solved.warm, i.index, i.index + i.count);
     } else if (linear) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
-      line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, i.index + i.size * i.size);
+      const std::uint32_t right = i.index + i.size * i.size;
+      if (i.warm == 0) {
+        line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, right);
+      } else {
+        line("status = tk_solve_constrained({}, {}, work + {}, work + {}, work + {});", i.size, i.warm, i.index, right,
+             right + i.size);
+      }
     } else {
       body_.names.insert("warm");
       line("status = tk_newton({}, {}_residual_{}, work + {}, warm + {}, work + {});", i.size, prefix_, i.residual,

@@ -89,6 +89,7 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   for (const auto& function : binary_functions) add_both(function.name, function.address);
   add_both(sincos_name, &tk_sincos);
   add("tk_lu_solve", &tk_lu_solve);
+  add("tk_solve_constrained", &tk_solve_constrained);
   add("tk_newton", &tk_newton);
   add("tk_newton_tangent", &tk_newton_tangent);
   add("tk_fixed_steps", &tk_fixed_steps);
@@ -246,6 +247,8 @@ struct CompiledModel::Implementation {
       : options(how), program(with_room_for_tangents(std::move(given), how.tangents)), metadata(program) {}
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
+    // The start itself asks for these.
+    if (!program.conditions.empty()) functions |= tangent::only(TACTUS_OF_CONDITIONS);
     program.tangent_work_count = tangent::work_count(program);
     if (functions != tangent::none) tangent::add(program, functions);
     return program;

@@ -460,8 +460,15 @@ class ModuleBuilder {
     } else if (i.op == Op::linear_solve) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
       solution = section(around.instance, layout_.work, i.index + i.size * i.size);
-      status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}),
-                                   {size, scratch, solution});
+      if (i.warm == 0) {
+        status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}),
+                                     {size, scratch, solution});
+      } else {
+        status = builder_.CreateCall(
+            kernel_function("tk_solve_constrained", i32_, {i32_, i32_, pointer_, pointer_, pointer_}),
+            {size, builder_.getInt32(i.warm), scratch, solution,
+             section(around.instance, layout_.work, i.index + i.size * i.size + i.size)});
+      }
     } else {
       solution = section(around.instance, layout_.warm, i.warm);
       status = builder_.CreateCall(kernel_function("tk_newton", i32_, {i32_, pointer_, pointer_, pointer_, pointer_}),

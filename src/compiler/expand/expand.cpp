@@ -578,7 +578,7 @@ class Expander {
 
   // --- Numbers ---------------------------------------------------------------------------------------------------------
 
-  // Of literals, constants, counters and, with `parameters`, parameters, which are fixed by that.
+  // Of literals, constants, counters, parameters that a range has read, and, with `parameters`, all others, which are fixed by that.
   std::optional<double> number(NodeId id, Scope& scope, const Local* locals, bool parameters = true, int depth = 0) {
     if (depth > 200) return std::nullopt;
     const parse::Node& node = tree_[id];
@@ -695,8 +695,9 @@ class Expander {
     Found found = find(scope, name);
     if (!found.entry || found.entry->is_family) return std::nullopt;
     Entry& entry = *found.entry;
-    if (entry.what == What::parameter ? !parameters : entry.what != What::constant && entry.what != What::port)
-      return std::nullopt;
+    const bool is_number = entry.what == What::parameter ? parameters || entry.is_fixed
+                                                         : entry.what == What::constant || entry.what == What::port;
+    if (!is_number) return std::nullopt;
     if (entry.what != What::port) {
       auto given = overrides_.find(names_.find(found.scope->prefix + names_.text(name)));
       if (given != overrides_.end()) {

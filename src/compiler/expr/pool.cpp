@@ -105,6 +105,10 @@ std::string describe(const Shape& shape) {
 
 bool is_leaf(Op op) { return op <= Op::delayed || op == Op::truth; }
 
+bool has_kink(Op op) {
+  return op == Op::absolute || op == Op::floor || op == Op::ceil || op == Op::less || op == Op::less_equal;
+}
+
 int operand_count(Op op) {
   switch (op) {
     case Op::select:
@@ -195,15 +199,29 @@ ExprId Pool::remake(const Node& node, ExprId a, ExprId b, ExprId c) {
       return table_2(node.index, a, b, node.order, node.order_b);
     case Op::noise:
       return noise(node.number, a);
-    default:
-      return make(node.op, a, b, c);
+    default: {
+      const ExprId made = make(node.op, a, b, c);
+      return has_kink(node.op) && node.order > 0 ? evaluated(made) : made;
+    }
   }
 }
 
-ExprId Pool::sign(ExprId a) {
+ExprId Pool::evaluated(ExprId id) {
+  Node node = (*this)[id];
+  if (!has_kink(node.op)) return id;
+  node.order = 1;
+  return intern(node);
+}
+
+ExprId Pool::sign(ExprId a, bool is_evaluated) {
   ExprId zero = constant(0);
-  return make(Op::select, make(Op::less, zero, a), constant(1),
-              make(Op::select, make(Op::less, a, zero), constant(-1), zero));
+  ExprId positive = make(Op::less, zero, a);
+  ExprId negative = make(Op::less, a, zero);
+  if (is_evaluated) {
+    positive = evaluated(positive);
+    negative = evaluated(negative);
+  }
+  return make(Op::select, positive, constant(1), make(Op::select, negative, constant(-1), zero));
 }
 
 void Pool::grow() {
@@ -385,7 +403,9 @@ struct Printer {
       return;
     }
     const Node& node = pool[id];
-    bool parentheses = strength(pool, id) < at_least;
+    const bool is_smooth = pool.is_evaluated(id);
+    bool parentheses = is_smooth || strength(pool, id) < at_least;
+    if (is_smooth) out += "smooth";
     if (parentheses) out += '(';
     int own = strength(pool, id);
     auto infix = [&](const char* text, int left, int right) {

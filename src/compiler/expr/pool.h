@@ -23,7 +23,7 @@ enum class Op : std::uint8_t {
   parameter,   // index
   discrete,    // index: a reactive behaviour, constant between events
   delayed,     // index: what a delay gives
-  // Doubles.
+  // Doubles. absolute, floor, ceil, less and less_equal of order 1 are evaluated and never held: they stand inside smooth(..).
   add,
   subtract,
   multiply,
@@ -70,6 +70,9 @@ struct Node {
 // How a leaf, or the sampled data of a table, is written for people; "" leaves it to `print`, which numbers them.
 using LeafNames = std::function<std::string(const Node&)>;
 
+// absolute, floor, ceil, less, less_equal: their values, or the derivatives of what they choose, jump.
+bool has_kink(Op op);
+
 class Pool {
  public:
   const Node& operator[](ExprId id) const { return nodes_[id.value]; }
@@ -99,7 +102,11 @@ class Pool {
   ExprId negate(ExprId a) { return make(Op::negate, a); }
   ExprId minimum(ExprId a, ExprId b) { return make(Op::select, make(Op::less, a, b), a, b); }
   ExprId maximum(ExprId a, ExprId b) { return make(Op::select, make(Op::less, b, a), a, b); }
-  ExprId sign(ExprId a);
+  ExprId sign(ExprId a, bool is_evaluated = false);
+
+  // The same operation, evaluated wherever it stands: see `has_kink`.
+  ExprId evaluated(ExprId id);
+  bool is_evaluated(ExprId id) const { return has_kink(nodes_[id.value].op) && nodes_[id.value].order > 0; }
 
   bool is_constant(ExprId id) const { return nodes_[id.value].op == Op::constant; }
   bool is_constant(ExprId id, double number) const { return is_constant(id) && nodes_[id.value].number == number; }

@@ -33,7 +33,8 @@ struct Equation {
   ExprId left;
   ExprId right;
   base::Span span;
-  int component = 0;  // from 1; 0 for a scalar equation; or `differentiated`
+  int component = 0;        // from 1; 0 for a scalar equation; or `differentiated`
+  std::uint32_t times = 0;  // index reduction: how often the person's equation was differentiated
 };
 
 // variable^(order) = value at the start, or a guess for it.

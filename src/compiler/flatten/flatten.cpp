@@ -734,8 +734,11 @@ class Flattener {
           return derived.value_or(pool.constant(0));
         });
       }
-      case Builtin::smooth:
-        return first;
+      case Builtin::smooth: {
+        Value result{first.shape, {}, false};
+        for (ExprId item : first.items) result.items.push_back(smooth_(item));
+        return result;
+      }
       case Builtin::delay:
         return delay(first, as_number(arguments[1].items[0]), span);
       case Builtin::noise:
@@ -873,6 +876,10 @@ class Flattener {
   diag::Sink& diags_;
   flat::Model flat_;
   LinearAlgebra algebra_;
+  symbolic::Rewrite smooth_{flat_.pool, [](ExprId) { return ExprId(); },
+                            [this](const expr::Node& node, ExprId a, ExprId b, ExprId c) {
+                              return flat_.pool.evaluated(flat_.pool.remake(node, a, b, c));
+                            }};
   base::NameId time_;
   base::NameId pi_;
   std::vector<Value> places_;  // by symbol

@@ -68,7 +68,9 @@ enum class Op : std::uint8_t {
   select,  // a is a truth value: b if true else c, both doubles
   // Solving. Operands stand in Chunk::operands[first .. first + count).
   linear_solve,  // `size` unknowns; operands: size*size matrix entries row-major, then size right sides.
-                 // work[index ..) has size*size + size doubles of scratch. block: index into Program::blocks
+                 // work[index ..) has size*size + size doubles of scratch. block: index into Program::blocks.
+                 // warm > 0: only so many of the unknowns, the first ones, must be determined; then the scratch is
+                 // 3*size*size + 6*size
   newton_solve,  // `size` unknowns; residual: index into Program::residuals; operands: the captured values.
                  // z starts from and stays in warm[warm ..); work[index ..) has count + size*size + 3*size doubles
   newton_tangent,  // a: the newton_solve right before it; residual: index into Tangents::residuals; operands: how fast its
@@ -98,7 +100,7 @@ struct Instruction {
   std::uint32_t first = 0;  // their operands
   std::uint32_t count = 0;
   std::uint32_t residual = 0;  // newton_solve
-  std::uint32_t warm = 0;      // newton_solve
+  std::uint32_t warm = 0;      // newton_solve; linear_solve: how many unknowns are essential, 0 for all
   std::uint32_t block = 0;     // linear_solve, newton_solve: what to report when it fails
   double number = 0;
 };

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "abi/model.h"
 #include "base/check.h"
@@ -62,6 +63,8 @@ class Lowering {
     build_initialize();
     build_watch();
     build_handlers();
+    build_constraints();
+    build_conditions();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
@@ -85,8 +88,10 @@ class Lowering {
   Solved solve_all(const System& system) {
     Solved solved;
     solved.system = &system;
+    const std::set<ExprId> moving = leaves_that_move(system);
     for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
-      solved.solutions.push_back(solve_block(pool_, system, system.blocks[b]));
+      solved.solutions.push_back(
+          solve_block(pool_, system, system.blocks[b], [&](ExprId leaf) { return moving.contains(leaf); }));
       const Solution& solution = solved.solutions.back();
       for (ExprId leaf : solution.unknowns) solved.block_of.emplace(leaf, b);
       std::vector<ExprId> reads;
@@ -106,6 +111,37 @@ class Lowering {
       solved.work.push_back(no_block);
     }
     return solved;
+  }
+
+  // Rates of states, and what blocks outside its own need of an unknown for them. Only where constraints ask for it.
+  std::set<ExprId> leaves_that_move(const System& system) {
+    std::set<ExprId> moving;
+    if (sorted_.constraints.empty()) return moving;
+    std::unordered_map<ExprId, std::uint32_t> block_of;
+    for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
+      for (std::uint32_t u : system.blocks[b].unknowns) block_of.emplace(system.unknowns[u], b);
+    }
+    std::vector<bool> is_seen(system.blocks.size());
+    moving.insert(sorted_.state_rates.begin(), sorted_.state_rates.end());
+    std::vector<ExprId> open = sorted_.state_rates;
+    while (!open.empty()) {
+      auto found = block_of.find(open.back());
+      open.pop_back();
+      if (found == block_of.end() || is_seen[found->second]) continue;
+      const std::uint32_t b = found->second;
+      is_seen[b] = true;
+      for (std::uint32_t e : system.blocks[b].equations) {
+        for (ExprId side : {system.equations[e].left, system.equations[e].right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+            auto other = block_of.find(leaf);
+            if (other == block_of.end() || other->second == b) continue;
+            moving.insert(leaf);
+            open.push_back(leaf);
+          }
+        }
+      }
+    }
+    return moving;
   }
 
   // --- What depends on parameters only ---------------------------------------------------------------------------------
@@ -269,7 +305,8 @@ class Lowering {
     if (solution.kind == Solution::linear) {
       for (ExprId e : solution.matrix) operands.push_back(builder.value(e));
       for (ExprId e : solution.right) operands.push_back(builder.value(e));
-      instruction.index = work_of(solved, b, n * n + n);
+      instruction.warm = solution.essential;
+      instruction.index = work_of(solved, b, solution.essential == 0 ? n * n + n : 3 * n * n + 6 * n);
     } else {
       Residual residual = residual_of(solution);
       for (ExprId e : residual.captured) operands.push_back(builder.value(e));
@@ -567,7 +604,20 @@ class Lowering {
       watched.push_back(hidden_value(delay.source, delay.order));
       program_.delays.push_back(made);
     }
-    solve_needed(builder, watched);
+    for (const structure::Relation& relation : sorted_.relations) {
+      const auto at = static_cast<std::uint32_t>(watched.size());
+      const bool is_floor = relation.kind == TACTUS_FLOOR;
+      watched.push_back(relation.guard);
+      if (is_floor) watched.push_back(relation.source);
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : 0,
+                                    1, line_of(relation.span)});
+    }
+    std::vector<ExprId> read;
+    for (ExprId e : watched) {
+      const auto leaves = symbolic::leaves(pool_, e, Op::variable);
+      read.insert(read.end(), leaves.begin(), leaves.end());
+    }
+    solve_needed(builder, read);
     for (std::uint32_t i = 0; i < watched.size(); ++i) {
       builder.may_split();
       builder.store(ir::Op::store_watched, i, builder.value(watched[i]));
@@ -597,6 +647,84 @@ class Lowering {
         builder.store(ir::Op::store_discrete, event.updates[i].discrete, made[i]);
       program_.handlers.push_back(builder.take());
     }
+  }
+
+  // An expression in states and time: what blocks work out directly is written out.
+  ExprId in_states(ExprId e) {
+    if (!in_states_) {
+      in_states_ = std::make_unique<symbolic::Substitution>(pool_, [this](ExprId leaf) {
+        auto found = motion_.block_of.find(leaf);
+        if (pool_[leaf].op != Op::variable || found == motion_.block_of.end()) return ExprId();
+        const Solution& solution = motion_.solutions[found->second];
+        if (solution.kind != Solution::direct || static_block_[found->second]) return ExprId();
+        const auto at = std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf) - solution.unknowns.begin();
+        return in_states(solution.values[static_cast<std::size_t>(at)]);
+      });
+    }
+    return (*in_states_)(e);
+  }
+
+  void build_constraints() {
+    if (sorted_.constraints.empty()) return;
+    FunctionBuilder builder = motion_builder();
+    std::vector<ExprId> residuals, entries, wanted;
+    ir::Pattern& pattern = program_.constraint_jacobian;
+    pattern.start.push_back(0);
+    for (const flat::Equation& equation : sorted_.constraints) {
+      const ExprId residual = in_states(pool_.subtract(equation.left, equation.right));
+      residuals.push_back(residual);
+      std::vector<std::pair<std::uint32_t, ExprId>> row;
+      for (ExprId leaf : symbolic::leaves(pool_, residual, Op::variable)) {
+        auto state = state_index_.find(leaf);
+        if (state == state_index_.end()) {
+          wanted.push_back(leaf);
+          continue;
+        }
+        const auto slope = symbolic::differentiate(pool_, residual, leaf);
+        TACTUS_CHECK(slope.has_value());
+        row.emplace_back(state->second, *slope);
+      }
+      std::sort(row.begin(), row.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+      for (const auto& [column, slope] : row) {
+        pattern.index.push_back(column);
+        entries.push_back(slope);
+      }
+      pattern.start.push_back(static_cast<std::uint32_t>(pattern.index.size()));
+      program_.constraints.push_back({equation_text(equation), line_of(equation.span), equation.times});
+    }
+    solve_needed(builder, wanted);
+    std::uint32_t at = 0;
+    for (const auto* list : {&residuals, &entries}) {
+      for (ExprId e : *list) {
+        builder.may_split();
+        builder.store(ir::Op::store_derivative, at++, builder.value(e));
+      }
+    }
+    program_.constrain = builder.take();
+  }
+
+  void build_conditions() {
+    if (!sorted_.constraints.empty() || !sorted_.conditions.empty()) {
+      for (structure::StartKind kind : sorted_.start_kinds)
+        program_.state_flags.push_back(static_cast<std::uint32_t>(kind));
+    }
+    if (sorted_.conditions.empty()) return;
+    FunctionBuilder builder = motion_builder();
+    std::vector<ExprId> wanted;
+    for (const structure::Condition& condition : sorted_.conditions) {
+      for (ExprId e : {condition.leaf, condition.value}) {
+        for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) wanted.push_back(leaf);
+      }
+      program_.conditions.push_back({leaf_name(condition.leaf) + " = " + flat::print(model_, condition.value),
+                                     line_of(condition.span), condition.time});
+    }
+    solve_needed(builder, wanted);
+    for (std::uint32_t i = 0; i < sorted_.conditions.size(); ++i) {
+      const structure::Condition& condition = sorted_.conditions[i];
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(pool_.subtract(condition.leaf, condition.value)));
+    }
+    program_.condition = builder.take();
   }
 
   std::uint32_t line_of(base::Span span) const {
@@ -655,6 +783,7 @@ class Lowering {
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;
   std::unique_ptr<FunctionBuilder> prepare_;
+  std::unique_ptr<symbolic::Substitution> in_states_;
 };
 
 }  // namespace

@@ -43,10 +43,18 @@ void cramer(expr::Pool& pool, Solution& solution) {
 
 }  // namespace
 
-Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block) {
+Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block,
+                     const std::function<bool(ExprId)>& moves) {
   Solution solution;
   const std::size_t n = block.equations.size();
   for (std::uint32_t u : block.unknowns) solution.unknowns.push_back(system.unknowns[u]);
+  const auto constraints = std::count_if(block.equations.begin(), block.equations.end(),
+                                         [&](std::uint32_t e) { return system.equations[e].times > 0; });
+  if (constraints > 1) {
+    auto rest = std::stable_partition(solution.unknowns.begin(), solution.unknowns.end(), moves);
+    solution.essential =
+        rest == solution.unknowns.end() ? 0 : static_cast<std::uint32_t>(rest - solution.unknowns.begin());
+  }
   if (n == 1) {
     const flat::Equation& equation = system.equations[block.equations[0]];
     if (auto value = symbolic::solve(pool, equation.left, equation.right, solution.unknowns[0])) {
@@ -82,7 +90,7 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
   // A z = b with b = -residual(0).
   symbolic::Substitution at_zero(pool, [&](ExprId leaf) { return is_unknown(leaf) ? pool.constant(0) : ExprId(); });
   for (ExprId residual : residuals) solution.right.push_back(pool.negate(at_zero(residual)));
-  if (n <= 3) {
+  if (n <= 3 && solution.essential == 0) {
     cramer(pool, solution);
     return solution;
   }

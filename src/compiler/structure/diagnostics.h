@@ -13,8 +13,6 @@ using Text = std::string_view;
 inline constexpr diag::Kind<Text> over_determined{"S001", "one equation too many: {}"};
 inline constexpr diag::Kind<Text> undetermined{"S002", "no equation determines `{}`"};
 inline constexpr diag::Kind<Text> nothing_left{"S003", "nothing is left for this equation to determine: {}"};
-inline constexpr diag::Kind<Text> needs_index_reduction{
-    "S004", "this equation ties {} together, which other equations already move; index reduction is not built yet"};
 inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives of `{}` need each other without end"};
 inline constexpr diag::Kind<Text> start_of_no_state{"S006",
                                                     "`{}` takes no start: its value follows from the equations"};
@@ -34,5 +32,12 @@ inline constexpr diag::Kind<Text, Text> falls_out{"S017", "`{}` falls out of thi
 inline constexpr diag::Kind<> delay_not_static{"S014", "how long a delay is must be known before the run"};
 inline constexpr diag::Kind<Text> delay_not_positive{"S015", "a delay must be longer than 0, not {}"};
 inline constexpr diag::Kind<> noise_differentiated{"S016", "the derivative of noise is needed, which has none"};
+inline constexpr diag::Kind<Text, Text> cancel{
+    "S018", "{} cancel when these equations are added up; what is left, `{}`, takes the place of this one",
+    diag::Severity::warning};
+inline constexpr diag::Kind<Text> cancel_for_good{"S019",
+                                                  "these equations do not determine {}: they cancel when added up"};
+inline constexpr diag::Kind<Text> idle{"S020", "`{}` has no part in any equation that is left: it is 0",
+                                       diag::Severity::warning};
 
 }  // namespace structure

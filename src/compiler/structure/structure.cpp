@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "base/nearest.h"
+#include "compiler/structure/cancellation.h"
 #include "compiler/structure/diagnostics.h"
 #include "compiler/structure/matching.h"
 #include "compiler/symbolic/symbolic.h"
@@ -32,8 +33,11 @@ class Analysis {
     fold_constants();
     settle_before_the_run();
     find_orders();
+    find_definitions();
     differentiate_definitions();
     if (diags_.error_count() > errors_before) return std::nullopt;
+    if (!drop_settled()) return std::nullopt;
+    reduce_index();
     name_unknowns();
     sort_motion();
     if (diags_.error_count() > errors_before) return std::nullopt;
@@ -114,6 +118,7 @@ class Analysis {
       written_.push_back({equations_[i].left, equations_[i].right});
     }
     equations_ = std::move(rest);
+    chain_.assign(equations_.size(), {});
     for (flat::Condition& condition : conditions_) condition.value = constants(condition.value);
   }
 
@@ -169,9 +174,13 @@ class Analysis {
 
   // --- 2. Definitions --------------------------------------------------------------------------------------------------
 
-  void raise_orders(ExprId e) {
+  // Variables whose order rises join `open`.
+  void raise_orders(ExprId e, std::deque<std::uint32_t>* open = nullptr) {
     for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
-      highest_[pool_[leaf].index] = std::max(highest_[pool_[leaf].index], pool_[leaf].order);
+      const Node& node = pool_[leaf];
+      if (node.order <= highest_[node.index]) continue;
+      highest_[node.index] = node.order;
+      if (open) open->push_back(node.index);
     }
   }
 
@@ -188,6 +197,7 @@ class Analysis {
     highest_.assign(count, 0);
     definition_.assign(count, ExprId());
     definition_span_.assign(count, {});
+    definition_equation_.assign(count, 0);
     has_start_.assign(count, false);
     for (const flat::Condition& condition : conditions_) {
       if (!condition.guess) has_start_[condition.variable.value] = true;
@@ -210,6 +220,7 @@ class Analysis {
         if (!is_bare(name) || definition_[pool_[name].index].valid() || mentions(value, pool_[name].index)) continue;
         definition_[pool_[name].index] = value;
         definition_span_[pool_[name].index] = equation.span;
+        definition_equation_[pool_[name].index] = i;
         taken[i] = true;
       }
     }
@@ -224,6 +235,7 @@ class Analysis {
       auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
       if (!value) continue;
       definition_span_[v] = equation.span;
+      chain_[i] = {v, own_order_[v]};
       return value;
     }
     return std::nullopt;
@@ -282,90 +294,244 @@ class Analysis {
     return given_[variable] == yes;
   }
 
-  void differentiate_definitions() {
+  // Which variables are worked out from a definition, and so are their derivatives.
+  void find_definitions() {
     const std::size_t count = model_.variables.size();
     is_defined_.assign(count, false);
     extended_.assign(count, false);
-    std::vector<std::uint32_t> done(count, 0);  // derivatives added so far
-    std::vector<ExprId> latest = definition_;   // the last of them
-    std::deque<std::uint32_t> open;
+    done_.assign(count, 0);
+    latest_ = definition_;
     for (std::uint32_t v = 0; v < count; ++v) {
-      if (highest_[v] > 0) open.push_back(v);
+      if (!definition_[v].valid() || (has_start_[v] && !is_given(v))) continue;
+      is_defined_[v] = true;
+      chain_[definition_equation_[v]] = {v, 0};
+    }
+  }
+
+  // Adds the derivatives that are asked for and not there yet.
+  void differentiate_definitions() {
+    std::deque<std::uint32_t> open;
+    for (std::uint32_t v = 0; v < highest_.size(); ++v) {
+      if (highest_[v] > done_[v]) open.push_back(v);
     }
     while (!open.empty()) {
       std::uint32_t v = open.front();
       open.pop_front();
-      const bool is_defined = definition_[v].valid() && (!has_start_[v] || is_given(v));
-      if (is_defined) {
-        is_defined_[v] = true;
-      } else {
+      if (!is_defined_[v]) {
         // A state. More than its own order is asked for only by derivatives of what is made of it.
         if (highest_[v] <= own_order_[v]) continue;
         if (!extended_[v]) {
           auto value = highest_derivative(v);
           if (!value) continue;
-          latest[v] = *value;
-          done[v] = own_order_[v];
+          latest_[v] = *value;
+          done_[v] = own_order_[v];
           extended_[v] = true;
         }
       }
-      while (done[v] < highest_[v]) {
-        ExprId obstacle;
-        auto next = symbolic::differentiate_in_time(pool_, latest[v], &obstacle, [&](std::uint32_t k) {
-          const ExprId rate = flat::rate_of_delay(model_, k);
-          const flat::Delay& made = model_.delays[pool_[rate].index];
-          if (want(made)) open.push_back(made.source.value);
-          return rate;
-        });
-        if (!next) {
-          const bool is_noise = pool_[obstacle].op == Op::noise;
-          auto report = is_noise ? diags_.report(definition_span_[v], noise_differentiated)
-                                 : diags_.report(definition_span_[v], input_acceleration,
-                                                 model_.input_names[pool_[obstacle].index]);
-          report.hint("the derivative {} of `{}` asks for it", done[v] + 1, variable_name(v));
-          if (is_noise) report.hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
-          return;
-        }
-        symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
-        latest[v] = constants(*next);
-        ++done[v];
-        equations_.push_back({pool_.variable(v, done[v]), latest[v], definition_span_[v], flat::differentiated});
+      while (done_[v] < highest_[v]) {
+        auto next = differentiated(
+            latest_[v], definition_span_[v],
+            [&](diag::Sink::Reported& report) {
+              report.hint("the derivative {} of `{}` asks for it", done_[v] + 1, variable_name(v));
+            },
+            &open);
+        if (!next) return;
+        latest_[v] = *next;
+        ++done_[v];
+        equations_.push_back({pool_.variable(v, done_[v]), latest_[v], definition_span_[v], flat::differentiated});
         written_.push_back({equations_.back().left, equations_.back().right});
-        if (done[v] > 64) {
+        chain_.push_back({v, done_[v]});
+        if (done_[v] > most_derivatives) {
           diags_.report(definition_span_[v], endless_derivatives, variable_name(v));
           return;
         }
-        for (ExprId leaf : symbolic::leaves(pool_, latest[v], Op::variable)) {
-          const Node& node = pool_[leaf];
-          if (node.order > highest_[node.index]) {
-            highest_[node.index] = node.order;
-            open.push_back(node.index);
-          }
-        }
+        raise_orders(latest_[v], &open);
       }
     }
   }
 
-  // --- 3. States and unknowns ------------------------------------------------------------------------------------------
+  // d(e)/dt along the motion; empty after reporting what has no derivative. Delays whose rate is asked for join `open`.
+  template <class Explain>
+  std::optional<ExprId> differentiated(ExprId e, base::Span span, Explain explain,
+                                       std::deque<std::uint32_t>* open = nullptr) {
+    ExprId obstacle;
+    auto next = symbolic::differentiate_in_time(pool_, e, &obstacle, [&](std::uint32_t k) {
+      const ExprId rate = flat::rate_of_delay(model_, k);
+      const flat::Delay& made = model_.delays[pool_[rate].index];
+      if (want(made) && open) open->push_back(made.source.value);
+      return rate;
+    });
+    if (!next) {
+      const bool is_noise = pool_[obstacle].op == Op::noise;
+      auto report = is_noise ? diags_.report(span, noise_differentiated)
+                             : diags_.report(span, input_acceleration, model_.input_names[pool_[obstacle].index]);
+      explain(report);
+      if (is_noise) report.hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
+      return std::nullopt;
+    }
+    symbolic::Substitution constants(pool_, [&](ExprId leaf) { return constant_of(leaf); });
+    return constants(*next);
+  }
 
-  void name_unknowns() {
-    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
-      if (sorted_.constants.contains(v)) continue;
-      if (is_defined_[v]) {
-        for (std::uint32_t k = 0; k <= highest_[v]; ++k) sorted_.motion.unknowns.push_back(pool_.variable(v, k));
+  // --- 3. Index reduction ----------------------------------------------------------------------------------------------
+  //
+  // Pantelides, SIAM J. Sci. Stat. Comput. 9(2), 1988, in rounds: equations that share too few highest derivatives are
+  // differentiated together, and what they were stays as a constraint; until every equation has a highest derivative of its
+  // own. It ends, because the equations can be matched with names. Equations that define a name stay: their derivatives
+  // define the name's derivatives beside them.
+
+  void reduce_index() {
+    bool is_possible = false;
+    for (int round = 0;; ++round) {
+      System system;
+      system.equations = equations_;
+      system.unknowns = unknown_leaves();
+      const auto rows = incidence(system);
+      const Matching matching = match(rows, static_cast<std::uint32_t>(system.unknowns.size()));
+      if (std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched) == matching.unknown_of.end()) {
+        if (!replace_cancelling(system, rows, matching)) return;
         continue;
       }
-      // What highest_derivative could differentiate is an unknown beyond the variable's own order.
-      const std::uint32_t order = extended_[v] ? own_order_[v] : highest_[v];
-      for (std::uint32_t k = 0; k < order; ++k) {
+      if (!is_possible && !can_be_reduced()) return;  // counts do not match: sort_motion says which
+      is_possible = true;
+      const std::vector<bool> reached = among_too_many(rows, matching);
+      for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (reached[i] && !differentiate_equation(i)) return;
+      }
+      differentiate_definitions();
+      if (round > static_cast<int>(most_derivatives)) {
+        const auto first = std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched);
+        const Equation& equation = equations_[static_cast<std::size_t>(first - matching.unknown_of.begin())];
+        const auto names = symbolic::leaves(pool_, pool_.subtract(equation.left, equation.right), Op::variable);
+        diags_.report(equation.span, endless_derivatives, names.empty() ? "t" : variable_name(pool_[names[0]].index));
+        return;
+      }
+    }
+  }
+
+  // A block in whose equations the unknowns cancel: what is left takes the place of one of them. Whether there was one.
+  bool replace_cancelling(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
+                          const Matching& matching) {
+    for (const std::vector<std::uint32_t>& block : components(rows, matching)) {
+      if (block.size() < 2 || block.size() > largest_block) continue;
+      std::vector<const Equation*> equations;
+      std::vector<ExprId> unknowns;
+      for (std::uint32_t e : block) {
+        equations.push_back(&system.equations[e]);
+        unknowns.push_back(system.unknowns[matching.unknown_of[e]]);
+      }
+      const auto found = find_cancellation(pool_, equations, unknowns);
+      if (!found) continue;
+      std::size_t place = block.size();
+      for (std::size_t i = 0; i < block.size(); ++i) {
+        if (found->factors[i] == 0) continue;
+        if (place == block.size() || chain_[block[place]].variable != no_variable) place = i;
+      }
+      return report_cancelling(block, *found, place, unknowns);
+    }
+    return false;
+  }
+
+  bool report_cancelling(const std::vector<std::uint32_t>& block, const Cancellation& found, std::size_t place,
+                         const std::vector<ExprId>& unknowns) {
+    const bool is_settled = symbolic::leaves(pool_, found.rest, Op::variable).empty();
+    const Equation replaced = equations_[block[place]];
+    std::string names;
+    for (std::size_t i = 0; i < unknowns.size() && i < 6; ++i)
+      names += fmt::format("{}`{}`", i == 0 ? "" : ", ", leaf_name(unknowns[i]));
+    auto report =
+        is_settled || chain_[block[place]].variable != no_variable
+            ? diags_.report(replaced.span, cancel_for_good, names)
+            : diags_.report(replaced.span, cancel, names, fmt::format("0 = {}", flat::print(model_, found.rest)));
+    int shown = 0;
+    for (std::size_t i = 0; i < block.size(); ++i) {
+      if (i == place || found.factors[i] == 0 || equations_[block[i]].span.begin == replaced.span.begin || ++shown > 4)
+        continue;
+      report.related(equations_[block[i]].span, "with {} times this one", expr::print_number(found.factors[i]));
+    }
+    if (is_settled || chain_[block[place]].variable != no_variable) {
+      report.hint(
+          "one of these equations follows from the others, or contradicts them: say something else in its place");
+      return false;
+    }
+    equations_[block[place]].left = pool_.constant(0);
+    equations_[block[place]].right = found.rest;
+    equations_[block[place]].component = flat::differentiated;
+    return true;
+  }
+
+  bool differentiate_equation(std::size_t i) {
+    if (chain_[i].variable != no_variable) {
+      std::uint32_t& highest = highest_[chain_[i].variable];
+      highest = std::max(highest, chain_[i].order + 1);
+      return true;
+    }
+    Equation next = equations_[i];
+    for (ExprId* side : {&next.left, &next.right}) {
+      auto rate = differentiated(*side, next.span, [&](diag::Sink::Reported& report) {
+        report.hint("this equation ties states together, so the motion follows from its derivatives");
+      });
+      if (!rate) return false;
+      *side = *rate;
+    }
+    next.component = flat::differentiated;
+    next.times = equations_[i].times + 1;
+    sorted_.constraints.push_back(equations_[i]);
+    equations_[i] = next;
+    written_[i] = {next.left, next.right};
+    raise_orders(next.left, nullptr);
+    raise_orders(next.right, nullptr);
+    for (ExprId side : {next.left, next.right}) {
+      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+        const std::uint32_t v = pool_[leaf].index;
+        if (!is_defined_[v] && !extended_[v]) own_order_[v] = std::max(own_order_[v], pool_[leaf].order);
+      }
+    }
+    return true;
+  }
+
+  // Whether every equation that a person wrote can be given a name of its own.
+  bool can_be_reduced() {
+    System named;
+    for (const Equation& equation : equations_) {
+      if (equation.component != flat::differentiated) named.equations.push_back(equation);
+    }
+    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+      if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
+    }
+    const Matching matching = match(incidence(named, true), static_cast<std::uint32_t>(named.unknowns.size()));
+    return std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched) == matching.unknown_of.end();
+  }
+
+  // --- 4. States and unknowns ------------------------------------------------------------------------------------------
+
+  // From this order on a variable's derivatives are unknowns; those before are states.
+  std::uint32_t state_count(std::uint32_t v) const {
+    if (is_defined_[v]) return 0;
+    return extended_[v] ? own_order_[v] : highest_[v];
+  }
+
+  std::vector<ExprId> unknown_leaves() {
+    std::vector<ExprId> leaves;
+    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+      if (sorted_.constants.contains(v)) continue;
+      for (std::uint32_t k = state_count(v); k <= highest_[v]; ++k) leaves.push_back(pool_.variable(v, k));
+    }
+    return leaves;
+  }
+
+  void name_unknowns() {
+    sorted_.motion.unknowns = unknown_leaves();
+    for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
+      if (sorted_.constants.contains(v)) continue;
+      for (std::uint32_t k = 0; k < state_count(v); ++k) {
         sorted_.states.push_back(pool_.variable(v, k));
         sorted_.state_rates.push_back(pool_.variable(v, k + 1));
       }
-      for (std::uint32_t k = order; k <= highest_[v]; ++k) sorted_.motion.unknowns.push_back(pool_.variable(v, k));
     }
   }
 
-  // --- 4. Matching and sorting -----------------------------------------------------------------------------------------
+  // --- 5. Matching and sorting -----------------------------------------------------------------------------------------
 
   // `by_name`: a derivative counts as its name.
   std::vector<std::vector<std::uint32_t>> incidence(const System& system, bool by_name = false) {
@@ -399,10 +565,13 @@ class Analysis {
     }
   }
 
-  void sort_motion() {
-    System& motion = sorted_.motion;
-    // Equations in which nothing is left; the others go on.
+  // Equations in which nothing is left are reported; the others go on. False when they would only confuse.
+  bool drop_settled() {
+    std::size_t kept = 0;
+    bool is_sound = true;
+    std::vector<std::size_t> place(equations_.size());
     for (std::size_t i = 0; i < equations_.size(); ++i) {
+      place[i] = kept;
       const Equation& equation = equations_[i];
       bool has_variable = !symbolic::leaves(pool_, equation.left, Op::variable).empty() ||
                           !symbolic::leaves(pool_, equation.right, Op::variable).empty();
@@ -410,13 +579,49 @@ class Analysis {
         report_settled(equation, written_[i].first, written_[i].second);
         continue;
       }
-      if (report_fallen_out(equation)) continue;
-      motion.equations.push_back(equation);
+      if (report_fallen_out(equation)) {
+        is_sound = false;
+        continue;
+      }
+      equations_[kept] = equations_[i];
+      written_[kept] = written_[i];
+      chain_[kept] = chain_[i];
+      ++kept;
     }
-    if (fallen_out_) return;
+    equations_.resize(kept);
+    written_.resize(kept);
+    chain_.resize(kept);
+    for (std::size_t& i : definition_equation_) i = i < place.size() ? place[i] : 0;
+    readers_.clear();
+    settle_idle();
+    return is_sound;
+  }
+
+  // An equation that says nothing leaves a name that stands nowhere: the force of a constraint that holds by itself, such as the
+  // third component of one between planar things. It is 0.
+  void settle_idle() {
+    if (redundant_ == 0) return;
+    std::vector<bool> is_read(model_.variables.size());
+    for (const Equation& equation : equations_) {
+      for (ExprId side : {equation.left, equation.right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) is_read[pool_[leaf].index] = true;
+      }
+    }
+    for (std::uint32_t v = 0; v < is_read.size() && redundant_ > 0; ++v) {
+      if (is_read[v] || has_start_[v] || sorted_.constants.contains(v)) continue;
+      sorted_.constants[v] = 0;
+      --redundant_;
+      diags_.report(model_.variables[flat::VariableId(v)].span, idle, variable_name(v));
+    }
+  }
+
+  void sort_motion() {
+    System& motion = sorted_.motion;
+    motion.equations = equations_;
     auto rows = incidence(motion);
     Matching matching = match(rows, static_cast<std::uint32_t>(motion.unknowns.size()));
     report_unmatched(motion, rows, matching);
+    join_constraints_with_forces(motion, rows, matching);
     sort_blocks(motion, rows, matching);
     for (const Block& block : motion.blocks) {
       if (block.equations.size() <= largest_block) continue;
@@ -424,6 +629,57 @@ class Analysis {
       diags_.report(first.span, block_too_large, block.equations.size(), largest_block)
           .hint("a quantity with a state of its own, such as a small mass or capacity, breaks the loop");
     }
+  }
+
+  // As many constraints as accelerations: then these seem to follow from the constraints alone, and the forces from them. But where
+  // constraints follow from each other, only together do they determine the motion: so equations of motion that are linear in
+  // the forces join the constraints' block, by way of an unknown that is only said to stand there.
+  void join_constraints_with_forces(const System& motion, std::vector<std::vector<std::uint32_t>>& rows,
+                                    const Matching& matching) {
+    if (sorted_.constraints.size() < 2 || diags_.has_errors()) return;
+    const std::set<ExprId> rates(sorted_.state_rates.begin(), sorted_.state_rates.end());
+    const auto blocks = components(rows, matching);
+    for (const std::vector<std::uint32_t>& block : blocks) {
+      const auto is_constraint = [&](std::uint32_t e) { return motion.equations[e].times > 0; };
+      const auto is_kinematic = [&](std::uint32_t e) { return is_constraint(e) || chain_[e].variable != no_variable; };
+      if (std::count_if(block.begin(), block.end(), is_constraint) < 2 ||
+          !std::all_of(block.begin(), block.end(), is_kinematic))
+        continue;
+      std::vector<ExprId> together;
+      std::set<std::uint32_t> moved;  // the accelerations
+      for (std::uint32_t e : block) {
+        together.push_back(motion.unknowns[matching.unknown_of[e]]);
+        if (rates.contains(together.back())) moved.insert(matching.unknown_of[e]);
+      }
+      for (const std::vector<std::uint32_t>& other : blocks) {
+        std::vector<ExprId> unknowns = together;
+        bool is_of_forces = &other != &block;
+        bool reads = false;
+        for (std::uint32_t e : other) {
+          unknowns.push_back(motion.unknowns[matching.unknown_of[e]]);
+          if (rates.contains(unknowns.back()) || is_kinematic(e)) is_of_forces = false;
+          for (std::uint32_t u : rows[e]) reads = reads || moved.contains(u);
+        }
+        if (!is_of_forces || !reads) continue;
+        if (!std::all_of(other.begin(), other.end(),
+                         [&](std::uint32_t e) { return is_linear(motion.equations[e], unknowns); }))
+          continue;
+        for (std::uint32_t e : other) rows[block.front()].push_back(matching.unknown_of[e]);
+      }
+    }
+  }
+
+  bool is_linear(const Equation& equation, const std::vector<ExprId>& unknowns) {
+    const ExprId residual = pool_.subtract(equation.left, equation.right);
+    for (ExprId unknown : unknowns) {
+      if (!symbolic::contains(pool_, residual, unknown)) continue;
+      const auto slope = symbolic::differentiate(pool_, residual, unknown);
+      if (!slope) return false;
+      for (ExprId leaf : symbolic::leaves(pool_, *slope, Op::variable)) {
+        if (std::find(unknowns.begin(), unknowns.end(), leaf) != unknowns.end()) return false;
+      }
+    }
+    return true;
   }
 
   // n = n + 1: an assignment of another language. True after reporting.
@@ -444,7 +700,7 @@ class Analysis {
               "events "
               "`{0} = init a = 0 in {{ clock => a + 1 }}` under `reactive`",
               local(name));
-      return fallen_out_ = true;
+      return true;
     }
     return false;
   }
@@ -478,6 +734,7 @@ class Analysis {
   void report_settled(const Equation& equation, ExprId left, ExprId right) {
     if (equation.left == equation.right) {
       diags_.report(equation.span, redundant, "both sides are the same already");
+      ++redundant_;
       return;
     }
     if (report_from_outside(equation, left, right)) return;
@@ -519,7 +776,7 @@ class Analysis {
   void report_unmatched(const System& system, const std::vector<std::vector<std::uint32_t>>& rows,
                         const Matching& matching) {
     // Counted by names, without regard to derivatives: equations beyond that are too many; all others only stand in the
-    // way of each other until some are differentiated, and then what they leave undetermined is not a person's mistake.
+    // way of each other until some are differentiated, which was not done because of those that are too many.
     System named;
     std::set<std::pair<std::uint32_t, std::string>> said;  // one message for all components of a vector equation
     bool reduction_needed = false;
@@ -536,7 +793,9 @@ class Analysis {
       }
       if (report_from_outside(equation, equation.left, equation.right)) continue;
       if (too_many.empty()) {
-        named.equations = system.equations;
+        for (const Equation& written : system.equations) {
+          if (written.component != flat::differentiated) named.equations.push_back(written);
+        }
         for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
           if (!sorted_.constants.contains(v)) named.unknowns.push_back(pool_.variable(v, 0));
         }
@@ -544,10 +803,12 @@ class Analysis {
         names_matched = match(by_name, static_cast<std::uint32_t>(named.unknowns.size()));
         too_many = among_too_many(by_name, names_matched);
       }
-      if (too_many[e]) {
-        report_too_many(named, by_name, names_matched, e);
+      const auto place = static_cast<std::uint32_t>(
+          std::count_if(system.equations.begin(), system.equations.begin() + e,
+                        [](const Equation& other) { return other.component != flat::differentiated; }));
+      if (equation.component != flat::differentiated && too_many[place]) {
+        report_too_many(named, by_name, names_matched, place);
       } else {
-        report_index(equation);
         reduction_needed = true;
       }
     }
@@ -591,18 +852,6 @@ class Analysis {
       }
     }
     return reached;
-  }
-
-  void report_index(const Equation& equation) {
-    std::set<std::string> names;
-    for (ExprId side : {equation.left, equation.right}) {
-      for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable))
-        names.insert(whole(variable_name(pool_[leaf].index)));
-    }
-    std::vector<std::string> quoted;
-    for (const std::string& name : names) quoted.push_back("`" + name + "`");
-    diags_.report(equation.span, needs_index_reduction, fmt::format("{}", fmt::join(quoted, " and ")))
-        .hint("write the motion in coordinates that satisfy it by themselves, such as an angle instead of x and y");
   }
 
   // The equations that share the too few unknowns of equation `e`.
@@ -785,44 +1034,12 @@ class Analysis {
       equation.right = past(equation.right);
       start.equations.push_back(equation);
     }
-    std::unordered_map<ExprId, base::Span> given;
-    std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
     for (ExprId state : sorted_.states) start.unknowns.push_back(state);
-    std::set<std::uint32_t> said;
-    for (const flat::Condition& condition : conditions_) {
-      ExprId leaf = pool_.variable(condition.variable.value, condition.order);
-      if (condition.guess && !states.contains(leaf)) {
-        sorted_.guesses[leaf] = past(condition.value);
-        continue;
-      }
-      if (!states.contains(leaf)) {
-        if (!said.insert(condition.span.begin).second) continue;
-        auto report =
-            diags_.report(condition.span, start_of_no_state,
-                          whole(flat::primed(whole(variable_name(condition.variable.value)), condition.order)));
-        report.hint("drop it; or write `~` for `=` to give a first guess of it");
-        continue;
-      }
-      auto [first, fresh] = given.emplace(leaf, condition.span);
-      if (!fresh) {
-        if (said.insert(condition.span.begin).second) {
-          diags_.report(condition.span, start_given_twice, whole(leaf_name(leaf)))
-              .related(first->second, "first here")
-              .hint("drop one of the two");
-        }
-        continue;
-      }
-      start.equations.push_back({leaf, past(condition.value), condition.span, 0});
-    }
-    std::set<std::string> missing;
+    const std::unordered_map<ExprId, Start> starts = collect_starts(past);
     for (ExprId state : sorted_.states) {
-      if (given.contains(state)) continue;
-      start.equations.push_back(
-          {state, pool_.constant(0), model_.variables[flat::VariableId(pool_[state].index)].span, 0});
-      std::string name = flat::primed(whole(variable_name(pool_[state].index)), pool_[state].order);
-      if (!missing.insert(name).second) continue;
-      diags_.report(model_.variables[flat::VariableId(pool_[state].index)].span, start_missing, name)
-          .hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
+      const Start& found = starts.at(state);
+      start.equations.push_back({state, found.value, found.span, 0});
+      sorted_.start_kinds.push_back(found.kind);
     }
     auto rows = incidence(start);
     Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
@@ -832,10 +1049,178 @@ class Analysis {
     sort_blocks(start, rows, matching);
   }
 
+  // How a state starts: a value or a guess for it, and what may change it.
+  struct Start {
+    StartKind kind = StartKind::assumed;
+    ExprId value{};
+    base::Span span{};
+    bool is_guess = false;
+  };
+
+  template <class Past>
+  std::unordered_map<ExprId, Start> collect_starts(Past& past) {
+    std::unordered_map<ExprId, Start> starts;
+    const std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
+    const std::set<ExprId> unknowns(sorted_.motion.unknowns.begin(), sorted_.motion.unknowns.end());
+    std::set<std::uint32_t> said;
+    std::vector<flat::Condition> of_no_state;
+    for (const flat::Condition& condition : conditions_) {
+      const ExprId leaf = pool_.variable(condition.variable.value, condition.order);
+      if (!states.contains(leaf)) {
+        if (condition.guess) {
+          sorted_.guesses[leaf] = past(condition.value);
+        } else if (unknowns.contains(leaf)) {
+          of_no_state.push_back(condition);
+        } else if (!says_what_is_known(condition) && said.insert(condition.span.begin).second) {
+          report_start_of_no_state(condition);
+        }
+        continue;
+      }
+      auto [first, fresh] = starts.emplace(leaf, Start{condition.guess ? StartKind::free : StartKind::given,
+                                                       past(condition.value), condition.span, condition.guess});
+      if (!fresh && said.insert(condition.span.begin).second) {
+        diags_.report(condition.span, start_given_twice, whole(leaf_name(leaf)))
+            .related(first->second.span, "first here")
+            .hint("drop one of the two");
+      }
+    }
+    for (ExprId state : sorted_.states) {
+      if (starts.contains(state)) continue;
+      starts[state] = {StartKind::free, pool_.constant(0), model_.variables[flat::VariableId(pool_[state].index)].span,
+                       false};
+    }
+    free_what_reads_free(starts);
+    find_determined(starts, of_no_state, past);
+    return starts;
+  }
+
+  // B(0) = (1, 2, 0), where B[3] = 0 at all times.
+  bool says_what_is_known(const flat::Condition& condition) {
+    const ExprId known = constant_of(pool_.variable(condition.variable.value, condition.order));
+    return known.valid() && known == condition.value;
+  }
+
+  void report_start_of_no_state(const flat::Condition& condition) {
+    diags_
+        .report(condition.span, start_of_no_state,
+                whole(flat::primed(whole(variable_name(condition.variable.value)), condition.order)))
+        .hint("drop it; or write `~` for `=` to give a first guess of it");
+  }
+
+  // The states that an expression depends on, by way of whatever the motion works out from them.
+  std::vector<ExprId> states_behind(const std::vector<ExprId>& roots) {
+    if (block_of_.empty()) {
+      for (std::uint32_t b = 0; b < sorted_.motion.blocks.size(); ++b) {
+        for (std::uint32_t u : sorted_.motion.blocks[b].unknowns) block_of_[sorted_.motion.unknowns[u]] = b;
+      }
+    }
+    std::vector<ExprId> found;
+    std::set<ExprId> seen;
+    std::vector<ExprId> open = roots;
+    while (!open.empty()) {
+      const ExprId e = open.back();
+      open.pop_back();
+      for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
+        if (!seen.insert(leaf).second) continue;
+        auto block = block_of_.find(leaf);
+        if (block == block_of_.end()) {
+          found.push_back(leaf);
+          continue;
+        }
+        for (std::uint32_t u : sorted_.motion.blocks[block->second].unknowns) seen.insert(sorted_.motion.unknowns[u]);
+        for (std::uint32_t i : sorted_.motion.blocks[block->second].equations) {
+          open.push_back(sorted_.motion.equations[i].left);
+          open.push_back(sorted_.motion.equations[i].right);
+        }
+      }
+    }
+    return found;
+  }
+
+  // x(0) = 2 * y(0), where y is to be found: then x is, too.
+  void free_what_reads_free(std::unordered_map<ExprId, Start>& starts) {
+    if (sorted_.constraints.empty()) return;
+    bool has_changed = true;
+    while (has_changed) {
+      has_changed = false;
+      for (ExprId state : sorted_.states) {
+        Start& start = starts[state];
+        if (start.kind != StartKind::given) continue;
+        const auto behind = states_behind({start.value});
+        if (std::none_of(behind.begin(), behind.end(),
+                         [&](ExprId other) { return starts[other].kind != StartKind::given; }))
+          continue;
+        sorted_.conditions.push_back({state, start.value, start.span, model_.settings.starting_time});
+        start.kind = StartKind::free;
+        start.is_guess = true;
+        has_changed = true;
+      }
+    }
+  }
+
+  // Free states that constraints and conditions have a say in; the others keep 0, with a warning. Conditions that have no say
+  // in anything are reported.
+  template <class Past>
+  void find_determined(std::unordered_map<ExprId, Start>& starts, const std::vector<flat::Condition>& of_no_state,
+                       Past& past) {
+    std::unordered_map<ExprId, std::uint32_t> column;
+    std::vector<ExprId> free;
+    for (ExprId state : sorted_.states) {
+      if (starts[state].kind != StartKind::free) continue;
+      column.emplace(state, static_cast<std::uint32_t>(free.size()));
+      free.push_back(state);
+    }
+    std::vector<std::vector<std::uint32_t>> rows;
+    const auto add_row = [&](const std::vector<ExprId>& roots) {
+      std::vector<std::uint32_t> row;
+      for (ExprId state : states_behind(roots)) {
+        if (auto found = column.find(state); found != column.end()) row.push_back(found->second);
+      }
+      rows.push_back(std::move(row));
+    };
+    for (const Equation& constraint : sorted_.constraints) add_row({constraint.left, constraint.right});
+    for (const Condition& condition : sorted_.conditions) add_row({condition.leaf, condition.value});
+    const std::size_t certain = rows.size();
+    for (const flat::Condition& condition : of_no_state)
+      add_row({pool_.variable(condition.variable.value, condition.order), past(condition.value)});
+    const Matching matching = match(rows, static_cast<std::uint32_t>(free.size()));
+    std::set<std::uint32_t> said;
+    for (std::size_t i = 0; i < of_no_state.size(); ++i) {
+      const flat::Condition& condition = of_no_state[i];
+      if (matching.unknown_of[certain + i] == unmatched) {
+        if (said.insert(condition.span.begin).second) report_start_of_no_state(condition);
+        continue;
+      }
+      sorted_.conditions.push_back({pool_.variable(condition.variable.value, condition.order), past(condition.value),
+                                    condition.span, model_.settings.starting_time});
+    }
+    std::set<std::string> missing;
+    for (std::uint32_t k = 0; k < free.size(); ++k) {
+      if (matching.equation_of[k] != unmatched) continue;
+      Start& start = starts[free[k]];
+      start.kind = StartKind::assumed;
+      if (start.is_guess) continue;
+      std::string name = flat::primed(whole(variable_name(pool_[free[k]].index)), pool_[free[k]].order);
+      if (!missing.insert(name).second) continue;
+      diags_.report(start.span, start_missing, name)
+          .hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
+    }
+  }
+
   // A block's matrix is dense: its code and its time grow with the square and the cube of this.
   static constexpr std::size_t largest_block = 400;
 
+  // More than anybody needs: they need each other without end.
+  static constexpr std::uint32_t most_derivatives = 64;
+
   enum Given : char { unknown_yet, in_progress, yes, no };
+
+  static constexpr std::uint32_t no_variable = 0xffffffffu;
+  // An equation that gives variable^(order), whose derivative gives the next.
+  struct Link {
+    std::uint32_t variable = no_variable;
+    std::uint32_t order = 0;
+  };
 
   flat::Model& model_;
   expr::Pool& pool_;
@@ -843,20 +1228,25 @@ class Analysis {
   diag::Sink& diags_;
   std::vector<Equation> equations_;
   std::vector<std::pair<ExprId, ExprId>> written_;  // the sides as they were before constants were replaced
+  std::vector<Link> chain_;                         // by equation
   std::vector<flat::Condition> conditions_;
   std::vector<std::uint32_t> highest_;    // by variable: the highest derivative
   std::vector<std::uint32_t> own_order_;  // by variable: the same, in the equations as written
   std::vector<bool> extended_;            // a state whose highest derivative is differentiated further
   std::vector<ExprId> definition_;        // by variable: e of the first equation v = e
   std::vector<base::Span> definition_span_;
+  std::vector<std::size_t> definition_equation_;  // where it stands
+  std::vector<std::uint32_t> done_;               // by variable: its last derivative that has an equation of its own
+  std::vector<ExprId> latest_;                    // by variable: what that equation says
   std::unordered_map<ExprId, std::vector<std::size_t>> readers_;  // equations of each leaf, once it is asked for
   std::vector<bool> has_start_;
   std::vector<bool> is_defined_;  // its derivatives are worked out from its definition
   std::vector<Given> given_;
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
   std::unordered_map<std::string, const flat::Variable*> by_name_;  // vectors by their first component
-  std::set<std::uint32_t> named_;  // unknowns of which it was said that nothing determines them
-  bool fallen_out_ = false;
+  std::unordered_map<ExprId, std::uint32_t> block_of_;  // of each unknown of the motion, once it is asked for
+  std::set<std::uint32_t> named_;                       // unknowns of which it was said that nothing determines them
+  int redundant_ = 0;  // equations that say nothing, and have no name that stands nowhere yet
   Sorted sorted_;
 };
 
@@ -892,6 +1282,14 @@ std::string dump(const Sorted& sorted, const flat::Model& model) {
                          fmt::join(unknowns, ", "));
     }
   };
+  for (const flat::Equation& constraint : sorted.constraints) {
+    out +=
+        fmt::format("constraint {} = {}\n", flat::print(model, constraint.left), flat::print(model, constraint.right));
+  }
+  for (const Condition& condition : sorted.conditions) {
+    out += fmt::format("condition {} = {} at {}\n", leaf_name(condition.leaf), flat::print(model, condition.value),
+                       expr::print_number(condition.time));
+  }
   blocks(sorted.motion, "block");
   blocks(sorted.start, "start");
   return out;

@@ -36,13 +36,39 @@ struct System {
   std::vector<Block> blocks;
 };
 
+// How a state gets its start: as tactus_model has it, TACTUS_STATE_..
+enum class StartKind : std::uint32_t { free = 0, given = 1, assumed = 2 };
+
+// leaf = value at a time, where that is more than a state's start.
+struct Condition {
+  ExprId leaf;
+  ExprId value;
+  base::Span span;
+  double time = 0;
+};
+
+// A relation that is located and held in a discrete value: see hold/hold.h. Truth: whether guard > 0. Floor: floor(source), and the
+// guard is positive inside the interval that it names.
+struct Relation {
+  tactus_relation_kind kind = TACTUS_TRUTH;
+  ExprId guard;
+  ExprId source;
+  std::uint32_t held = 0;  // discrete scalar
+  base::Span span;
+};
+
 struct Sorted {
   std::vector<ExprId> states;       // leaves; by variable, then order
   std::vector<ExprId> state_rates;  // the leaf of each state's derivative: the next state, or an unknown
   std::unordered_map<std::uint32_t, double> constants;  // by variable
+  // Equations that index reduction differentiated, and their derivatives but for the last: left = right at all times.
+  std::vector<flat::Equation> constraints;
   System motion;
   System start;
+  std::vector<StartKind> start_kinds;  // by state
+  std::vector<Condition> conditions;
   std::unordered_map<ExprId, ExprId> guesses;  // `v(0) ~ e`, by leaf
+  std::vector<Relation> relations;             // of the motion; none before `hold`
 };
 
 struct Override {

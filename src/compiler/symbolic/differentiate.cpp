@@ -71,7 +71,8 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
         d[id] = pool.subtract(da, db);
         break;
       case Op::multiply:
-        d[id] = pool.add(pool.multiply(da, b), pool.multiply(a, db));
+        d[id] = a == b ? pool.multiply(pool.constant(2), pool.multiply(a, da))
+                       : pool.add(pool.multiply(da, b), pool.multiply(a, db));
         break;
       case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
         d[id] = pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
@@ -83,7 +84,7 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
         d[id] = pool.divide(da, pool.multiply(pool.constant(2), id));
         break;
       case Op::absolute:
-        d[id] = pool.multiply(pool.sign(a), da);
+        d[id] = pool.multiply(pool.sign(a, node.order > 0), da);
         break;
       case Op::sin:
         d[id] = pool.multiply(pool.make(Op::cos, a), da);

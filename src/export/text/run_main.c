@@ -94,8 +94,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   const int adaptive = tactus_is_adaptive(solver);
   if (adaptive) {
     plan->tolerance = has_tolerance ? tolerance : 1e-6;
-    const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.watch_count > 0 || RUN_MODEL.table_count > 0;
-    const double longest = is_blind ? span / 1000.0 : span;
+    const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.table_count > 0 || RUN_MODEL.delay_count > 0 ||
+                         (RUN_MODEL.watch_count > 0 && RUN_MODEL.relation_count == 0);
+    const double longest = is_blind ? span / 1000.0 : RUN_MODEL.relation_count > 0 ? span / 100.0 : span;
     plan->step = has_step ? step : longest > 0.0 ? longest : 1.0;
   } else {
     if (!has_step) return run_usage("this solver takes fixed steps: give --step");
@@ -172,7 +173,7 @@ static int run_derivative(run_state* run, double t, double* f) {
   return status;
 }
 
-static int run_has_events(void) { return RUN_MODEL.event_count > 0 || RUN_MODEL.delay_count > 0; }
+static int run_has_events(void) { return tk_runs_in_parts(&RUN_MODEL); }
 
 static int run_advance_to(run_state* run, int64_t step) {
   const int64_t left = step - run->instance->steps;
@@ -339,8 +340,12 @@ static void run_explain(const run_state* run, int status) {
     fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);
   }
   if (run->instance->failed_index >= 0 && status == TACTUS_ENDLESS_EVENTS) {
-    const tactus_event* event = &RUN_MODEL.events[run->instance->failed_index];
-    fprintf(stderr, "  line %u: %s\n", (unsigned)event->line, event->name);
+    const uint32_t index = (uint32_t)run->instance->failed_index;
+    if (index < RUN_MODEL.event_count) {
+      fprintf(stderr, "  line %u: %s\n", (unsigned)RUN_MODEL.events[index].line, RUN_MODEL.events[index].name);
+    } else {
+      fprintf(stderr, "  line %u\n", (unsigned)RUN_MODEL.relations[index - RUN_MODEL.event_count].line);
+    }
   } else if (run->instance->failed_index >= 0)
     fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
 }

@@ -1,6 +1,7 @@
 #include "runtime/sim/cvode.h"
 
 #include <cvode/cvode.h>
+#include <cvode/cvode_proj.h>
 #include <nvector/nvector_serial.h>
 #include <sunlinsol/sunlinsol_dense.h>
 #include <sunlinsol/sunlinsol_klu.h>
@@ -43,6 +44,11 @@ class Cvode::Engine {
   static int jacobian(realtype t, N_Vector y, N_Vector, SUNMatrix matrix, void* me, N_Vector, N_Vector, N_Vector) {
     return static_cast<Engine*>(me)->jacobian(t, N_VGetArrayPointer(y), matrix);
   }
+  // What puts y back onto the constraints.
+  static int project(realtype t, N_Vector y, N_Vector correction, realtype, N_Vector, void* me) {
+    return static_cast<Engine*>(me)->project(t, N_VGetArrayPointer(y), N_VGetArrayPointer(correction));
+  }
+  int project(double t, const double* x, double* correction);
   int derivative(double t, const double* x, double* dx);
   int jacobian(double t, const double* x, SUNMatrix matrix);
   void begin(double h_max, double tolerance);
@@ -164,6 +170,16 @@ int Cvode::Engine::jacobian(double t, const double* x, SUNMatrix matrix) {
   return 0;
 }
 
+int Cvode::Engine::project(double t, const double* x, double* correction) {
+  std::copy_n(x, n_, result_.data());
+  const auto is_valid = instance_->first_stage_valid;
+  const int status = tk_project(model_, instance_, t, result_.data(), TK_ADAPTIVE_PROJECTIONS);
+  instance_->first_stage_valid = is_valid;
+  if (status != TACTUS_OK) return 1;  // a shorter step may succeed
+  for (std::uint32_t i = 0; i < n_; ++i) correction[i] = result_[i] - x[i];
+  return 0;
+}
+
 // At the Instance's time and state, without a memory.
 void Cvode::Engine::begin(double h_max, double tolerance) {
   const double* x = tk_states(model_, instance_);
@@ -175,6 +191,10 @@ void Cvode::Engine::begin(double h_max, double tolerance) {
     CVodeSetLinearSolver(memory_, solver_, matrix_);
     CVodeSetJacFn(memory_, jacobian);
     CVodeSetMaxHnilWarns(memory_, -1);
+    if (model_->constraint_count > 0) {
+      CVodeSetProjFn(memory_, project);
+      CVodeSetProjErrEst(memory_, SUNFALSE);
+    }
     is_initialised_ = true;
   } else {
     TACTUS_CHECK(CVodeReInit(memory_, instance_->time, y_) == CV_SUCCESS);

@@ -1,6 +1,7 @@
 #include "runtime/sim/failure.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <cmath>
 #include <string_view>
@@ -35,6 +36,34 @@ std::string shorten(std::string_view text, std::size_t limit) {
   return std::string(text.substr(0, limit)) + " ..";
 }
 
+// The constraint, or behind them the condition, number `row`.
+struct Tie {
+  std::string text;
+  std::uint32_t line = 0;
+  std::vector<std::string> given;  // states in it that the person gave a start
+  std::vector<std::string> free;
+};
+
+Tie tie_of(const tactus_model& model, std::int32_t row) {
+  Tie tie;
+  if (row < 0) return tie;
+  const auto index = static_cast<std::uint32_t>(row);
+  if (index < model.constraint_count) {
+    const tactus_constraint& constraint = model.constraints[index];
+    tie = {constraint.text, constraint.line, {}, {}};
+    for (std::uint32_t k = model.constraint_jacobian.start[index]; k < model.constraint_jacobian.start[index + 1];
+         ++k) {
+      const std::uint32_t state = model.constraint_jacobian.index[k];
+      const bool is_given = model.state_flags && model.state_flags[state] == TACTUS_STATE_GIVEN;
+      (is_given ? tie.given : tie.free).push_back(fmt::format("`{}`", model.state_names[state]));
+    }
+  } else if (index - model.constraint_count < model.condition_count) {
+    const tactus_condition& condition = model.conditions[index - model.constraint_count];
+    tie = {condition.text, condition.line, {}, {}};
+  }
+  return tie;
+}
+
 }  // namespace
 
 const char* status_name(tactus_status status) {
@@ -51,6 +80,10 @@ const char* status_name(tactus_status status) {
       return "step_too_small";
     case TACTUS_ENDLESS_EVENTS:
       return "endless_events";
+    case TACTUS_OFF_CONSTRAINTS:
+      return "off_constraints";
+    case TACTUS_NO_START:
+      return "no_start";
     case TACTUS_NO_SOLVER:
       return "no_solver";
   }
@@ -107,16 +140,54 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     failure.hint =
         "the solution may grow without bound there, or jump; a larger --tolerance or a fixed --step may pass it";
   } else if (status == TACTUS_ENDLESS_EVENTS) {
-    bool has_event =
-        instance.failed_index >= 0 && static_cast<std::uint32_t>(instance.failed_index) < model.event_count;
-    const tactus_event* event = has_event ? &model.events[instance.failed_index] : nullptr;
-    std::string place = event && event->line ? fmt::format(" (line {})", event->line) : "";
-    failure.line = event ? event->line : 0;
-    failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
-                               when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
-    failure.hint =
-        "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
-        "longer chain that does end needs `simulation max_transitions = ..`";
+    const auto index = static_cast<std::uint32_t>(instance.failed_index);
+    const bool has_index = instance.failed_index >= 0;
+    const tactus_event* event = has_index && index < model.event_count ? &model.events[index] : nullptr;
+    const bool has_relation = has_index && !event && index - model.event_count < model.relation_count;
+    const tactus_relation* relation = has_relation ? &model.relations[index - model.event_count] : nullptr;
+    failure.line = event ? event->line : relation ? relation->line : 0;
+    std::string place = failure.line ? fmt::format(" (line {})", failure.line) : "";
+    if (relation) {
+      failure.text = fmt::format(
+          "{}, a comparison{} changes to and fro without end and time stands still: each side drives the motion to the "
+          "other",
+          when, place);
+      failure.hint =
+          "let it change in two thresholds instead of one, or steeply instead of at once: `clamp(v / 0.001, -1, 1)` "
+          "for "
+          "`sign(v)`; `smooth(..)` around it switches at the ends of steps only";
+    } else {
+      failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
+                                 when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
+      failure.hint =
+          "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
+          "longer chain that does end needs `simulation max_transitions = ..`";
+    }
+  } else if (status == TACTUS_OFF_CONSTRAINTS || status == TACTUS_NO_START) {
+    const Tie tie = tie_of(model, instance.failed_index);
+    failure.line = tie.line;
+    failure.equations = tie.text;
+    const std::string place = tie.line ? fmt::format(" (line {})", tie.line) : "";
+    if (status == TACTUS_OFF_CONSTRAINTS) {
+      failure.text = fmt::format("{}, a step left the constraint `{}`{} so far behind that it cannot be put back", when,
+                                 shorten(tie.text, text_shown), place);
+      failure.hint = "the step may be too long for this model: try a smaller --step, or --solver tsit5";
+    } else if (tie.free.empty() && !tie.given.empty()) {
+      failure.text = fmt::format("{}, the starts contradict `{}`{}", when, shorten(tie.text, text_shown), place);
+      failure.hint =
+          fmt::format("drop the start of one of {}, and it will be found; or write `~` for `=` to make it a guess",
+                      fmt::join(tie.given, ", "));
+    } else {
+      failure.text =
+          fmt::format("{}, no start was found that satisfies `{}`{}", when, shorten(tie.text, text_shown), place);
+      failure.hint =
+          tie.free.empty()
+              ? "there may be none; or give better guesses of the starts that are free: `boundary x with x(0) ~ 1;`"
+              : fmt::format(
+                    "the starts that are given may contradict each other; or give a better guess of {}: `.. ~ 1`",
+                    fmt::join(tie.free, ", "));
+    }
+    failure.text += "\n  the states: " + list_values(failure.states, values_shown);
   } else if (status == TACTUS_NO_SOLVER) {
     failure.text =
         fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);

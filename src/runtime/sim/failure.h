@@ -33,7 +33,8 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
 // A delay that lasts `duration` and cannot be run: with fixed steps of `step` none may be shorter.
 Failure describe_short_delay(const tactus_model& model, const tactus_instance& instance, double duration, double step);
 
-// "ok", "not_finite", "diverged", "singular", "step_too_small", "endless_events", "no_solver".
+// "ok", "not_finite", "diverged", "singular", "step_too_small", "endless_events", "off_constraints", "no_start",
+// "no_solver".
 const char* status_name(tactus_status status);
 
 }  // namespace sim

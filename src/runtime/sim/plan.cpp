@@ -102,10 +102,12 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     if (plan.tolerance < least_tolerance)
       return fail(fmt::format("a tolerance of {} cannot be met: numbers hold 16 digits; {} is the least",
                               plan.tolerance, least_tolerance));
-    // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous. Conditions of events are asked for
-    // at the ends of steps, and a table has corners that no error estimate sees before it meets them.
-    const bool is_blind = model.warm_count > 0 || model.watch_count > 0 || model.table_count > 0;
-    const double longest = is_blind ? span / default_rows : span;
+    // Newton's unknowns have no error estimate; short steps keep them on the solution that is continuous. Conditions without guards are
+    // asked for at the ends of steps, and a table has corners that no error estimate sees before it meets them. Guards are looked
+    // at inside steps as well, but not everywhere.
+    const bool is_blind = model.warm_count > 0 || model.table_count > 0 || model.delay_count > 0 ||
+                          (model.watch_count > 0 && model.relation_count == 0);
+    const double longest = is_blind ? span / fewest_blind_steps : model.relation_count > 0 ? span / fewest_steps : span;
     plan.step = step.value_or(longest > 0 ? longest : 1);
     if (step && lost(plan.step)) return fail(lost_step());
   } else {

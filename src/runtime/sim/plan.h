@@ -5,8 +5,8 @@
 //   else                    tsit5, adaptive
 //
 // What is asked for outside comes before what the model's `simulation` section says. An adaptive solver takes the step size
-// as its largest step; without one, a model with Newton blocks takes steps of at most a thousandth of the run (see
-// docs/decisions/0006). Its tolerance is 1e-6 when none is given.
+// as its largest step; without one, a model with Newton blocks, tables or delays takes steps of at most a thousandth of the run
+// (see docs/decisions/0006), and one with relations of at most a hundredth (0010). Its tolerance is 1e-6 when none is given.
 #pragma once
 
 #include <cstdint>
@@ -55,6 +55,10 @@ inline constexpr double most_rows = 1e9;
 inline constexpr double default_tolerance = 1e-6;
 inline constexpr double default_span = 10;
 inline constexpr int default_rows = 1000;
+// The fewest steps of an adaptive run without a largest step: of a model that has more to it than its error estimate sees, and of
+// one with relations.
+inline constexpr double fewest_blind_steps = 1000;
+inline constexpr double fewest_steps = 100;
 
 // The solver that a plan will have, from what the model's `simulation` section says (0 and -1: nothing) and what is asked for.
 [[nodiscard]] tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance,

@@ -13,6 +13,7 @@
 #include "kernel/kernel.h"
 #include "runtime/sim/cvode.h"
 #include "runtime/sim/evaluate.h"
+#include "runtime/sim/initial.h"
 #include "runtime/sim/instance.h"
 
 namespace sim {
@@ -29,6 +30,15 @@ double hermite(double s, double h, double x0, double x1, double f0, double f1) {
   return r * x0 + s * x1 + s * (s - 1) * ((1 - 2 * s) * (x1 - x0) + (s - 1) * h * f0 + s * h * f1);
 }
 
+class Run;
+
+// A table that tells the run of each event; all else is that of `inner`.
+struct Listening {
+  tactus_model table = {};  // first: the kernel hands back its address
+  const tactus_model* inner = nullptr;
+  Run* run = nullptr;
+};
+
 class Run {
  public:
   Run(const Request& request, Observer* observer)
@@ -36,12 +46,15 @@ class Run {
         plan_(request.plan),
         observer_(observer),
         solver_(request.plan.solver),
-        model_(table_of(request)),
-        has_events_(model_->event_count > 0 || model_->delay_count > 0),
+        model_(listen(table_of(request))),
+        has_events_(tk_runs_in_parts(model_) != 0),
         instance_(*model_),
         inputs_(request.feeds),
         warm_(model_->warm_count),
         x_(model_->state_count) {}
+
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   Outcome execute() {
     if (start()) {
@@ -72,6 +85,7 @@ class Run {
   bool fail(int status, bool starting = false);
   bool evaluate(double t, const double* x);
   bool record(double t, const double* x);
+  bool record_between(double t);
   bool go_on();
   Outcome finish();
 
@@ -79,12 +93,18 @@ class Run {
     return tactus_is_stiff_solver(request.plan.solver) && request.stiff_table ? request.stiff_table() : request.table();
   }
   void refresh_table() {
-    model_ = tactus_is_stiff_solver(solver_) && request_.stiff_table ? request_.stiff_table() : request_.table();
+    const tactus_model* table =
+        tactus_is_stiff_solver(solver_) && request_.stiff_table ? request_.stiff_table() : request_.table();
     if (solver_ == TACTUS_CVODE) {
-      if (!cvode_) cvode_ = std::make_unique<Cvode>(*model_);
-      model_ = cvode_->table(model_);
+      if (!cvode_) cvode_ = std::make_unique<Cvode>(*table);
+      table = cvode_->table(table);
     }
+    model_ = listen(table);
   }
+  const tactus_model* listen(const tactus_model* table);
+  static int fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event);
+  static int adaptive_step(const tactus_model* listening, tactus_instance* instance, int solver, double t_end,
+                           double h_max, double tolerance);
   double* states() { return instance_.section(model_->layout.states); }
   double row_time(std::int64_t index) const { return plan_.start + static_cast<double>(index) * plan_.period; }
   bool stop_asked() const { return request_.stop && request_.stop->load(std::memory_order_relaxed); }
@@ -92,9 +112,12 @@ class Run {
   const Request& request_;
   const Plan& plan_;
   Observer* observer_;
+  Listening listening_;
+  std::vector<Fired> events_;
+  std::int64_t events_total_ = 0;
   tactus_solver solver_;
   const tactus_model* model_;
-  bool has_events_;  // or delays: the run goes in parts
+  bool has_events_;  // or relations, or delays: the run goes in parts
   Instance instance_;
   std::unique_ptr<Cvode> cvode_;
   Inputs inputs_;
@@ -112,6 +135,30 @@ class Run {
   std::optional<double> switched_at_;
   std::vector<std::string> notes_;
 };
+
+const tactus_model* Run::listen(const tactus_model* table) {
+  if (table->event_count == 0) return table;
+  if (listening_.inner != table) {
+    listening_ = {*table, table, this};
+    listening_.table.fire = fire;
+    listening_.table.adaptive_step = adaptive_step;
+  }
+  return &listening_.table;
+}
+
+int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event) {
+  const auto* from = reinterpret_cast<const Listening*>(listening);
+  Run* run = from->run;
+  run->events_total_++;
+  if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
+}
+
+int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance, int solver, double t_end, double h_max,
+                       double tolerance) {
+  const tactus_model* inner = reinterpret_cast<const Listening*>(listening)->inner;
+  return inner->adaptive_step(inner, instance, solver, t_end, h_max, tolerance);
+}
 
 bool Run::fail(int status, bool starting) {
   ending_ = Ending::failed;
@@ -155,12 +202,23 @@ bool Run::record(double t, const double* x) {
   return false;
 }
 
+// The row at t inside a step, from x_: an interpolant keeps to the constraints no better than to the motion.
+bool Run::record_between(double t) {
+  if (model_->constraint_count > 0) {
+    const tactus_instance before = *instance_.get();
+    tk_project(model_, instance_.get(), t, x_.data(), 2);  // where it fails, the interpolant is the best there is
+    *instance_.get() = before;
+  }
+  return record(t, x_.data());
+}
+
 bool Run::start() {
   if (int status = tk_reset(model_, instance_.get())) return fail(status, true);
   for (const ParameterValue& parameter : request_.parameters)
     instance_.section(model_->layout.parameters)[parameter.index] = parameter.value;
   inputs_.set(*model_, instance_.get(), plan_.start, plan_.adaptive() ? 0 : plan_.step);
   if (int status = tk_start(model_, instance_.get())) return fail(status, true);
+  notes_ = redundant_constraints(*model_, instance_.get());
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
   if (observer_) {
@@ -294,7 +352,7 @@ bool Run::fixed_step_with_rows(double h) {
       double s = (t - from) / h;
       for (std::size_t i = 0; i < n; ++i) x_[i] = hermite(s, h, x0_[i], states()[i], f0_[i], f1_[i]);
     }
-    if (!record(t, x_.data())) return false;
+    if (!record_between(t)) return false;
   }
   // The inputs of the next step, for a row that is recorded at this one's end.
   inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
@@ -306,7 +364,7 @@ bool Run::end_part(double close) {
   for (double t = row_time(next_row_); observer_ && t < instance_->time - close; t = row_time(++next_row_)) {
     if (!go_on()) return false;
     tk_between(model_, instance_.get(), solver_, t, x_.data());
-    if (!record(t, x_.data())) return false;
+    if (!record_between(t)) return false;
   }
   int status = tk_fire(model_, instance_.get());
   return status == TACTUS_OK || fail(status);
@@ -371,7 +429,7 @@ void Run::adaptive() {
         continue;
       }
       tk_dense(model_, instance_.get(), solver_, t, x_.data());
-      if (!record(t, x_.data())) return;
+      if (!record_between(t)) return;
     }
     if (!consider_stiffness()) return;
   }
@@ -404,6 +462,10 @@ Outcome Run::finish() {
   outcome.time = instance_->time;
   outcome.steps = instance_->steps;
   outcome.rejected = instance_->rejected;
+  outcome.constraint_residual = instance_->constraint_residual;
+  outcome.events = std::move(events_);
+  outcome.events_total = events_total_;
+  outcome.crossings = instance_->crossings;
   bool finite = std::all_of(states(), states() + model_->state_count, [](double x) { return std::isfinite(x); });
   bool started = !(failure_ && failure_->time <= plan_.start && outcome.steps == 0);
   if (started && finite) {

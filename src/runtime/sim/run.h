@@ -54,13 +54,24 @@ struct Request {
   std::function<void(double)> progress;
 };
 
+inline constexpr std::size_t most_events = 10000;
+
 enum class Ending { done, interrupted, failed, not_kept };
+
+struct Fired {
+  std::uint32_t event = 0;  // index into the table's events
+  double time = 0;
+};
 
 struct Outcome {
   Ending ending = Ending::done;
   double time = 0;  // of the last good state
   std::int64_t steps = 0;
-  std::int64_t rejected = 0;  // adaptive
+  double constraint_residual = 0;  // the most that a constraint was off at the end of a step, in its own unit
+  std::int64_t rejected = 0;       // adaptive
+  std::vector<Fired> events;       // the first `most_events`
+  std::int64_t events_total = 0;
+  std::int64_t crossings = 0;  // how often a relation changed
   std::optional<Failure> failure;
   std::vector<double> outputs;          // at `time`; empty when they could not be computed
   tactus_solver solver = TACTUS_TSIT5;  // at the end

@@ -32,6 +32,8 @@ DECLARE(int, adaptive_step, Model m, Instance i, int solver, double t_end, doubl
 }
 DECLARE(void, dense, Model m, Instance i, int solver, double t, double* x) { tk_dense(m, i, solver, t, x); }
 /* Events and delays, see kernel.h. */
+DECLARE(int, runs_in_parts, Model m) { return tk_runs_in_parts(m); }
+DECLARE(int, settle, Model m, Instance i) { return tk_settle(m, i); }
 DECLARE(int, begin_events, Model m, Instance i) { return tk_begin_events(m, i); }
 DECLARE(double, next_event, Model m, Instance i) { return tk_next_event(m, i); }
 DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, double t_end) {
@@ -92,6 +94,7 @@ DECLARE(int, time_derivative, Model m, Instance i, double t, const double* x, do
 /* Its header. */
 DECLARE(double, time, Instance i) { return i->time; }
 DECLARE(double, steps, Instance i) { return (double)i->steps; }
+DECLARE(double, crossings, Instance i) { return (double)i->crossings; }
 DECLARE(double, rejected, Instance i) { return (double)i->rejected; }
 DECLARE(int, failed_block, Instance i) { return i->failed_block; }
 DECLARE(int, failed_index, Instance i) { return i->failed_index; }
@@ -125,6 +128,8 @@ DECLARE(int, warm_count, Model m) { return (int)m->warm_count; }
 DECLARE(int, event_count, Model m) { return (int)m->event_count; }
 DECLARE(const char*, event_name, Model m, int k) { return m->events[k].name; }
 DECLARE(int, event_line, Model m, int k) { return (int)m->events[k].line; }
+DECLARE(int, relation_count, Model m) { return (int)m->relation_count; }
+DECLARE(int, relation_line, Model m, int k) { return (int)m->relations[k].line; }
 DECLARE(int, delay_count, Model m) { return (int)m->delay_count; }
 /* How long delay k lasts, once its instance is prepared. */
 DECLARE(double, delay_duration, Model m, Instance i, int k) {

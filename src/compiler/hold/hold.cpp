@@ -1,0 +1,283 @@
+#include "compiler/hold/hold.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "compiler/symbolic/symbolic.h"
+
+namespace hold {
+namespace {
+
+using expr::ExprId;
+using expr::Node;
+using expr::Op;
+using structure::Block;
+using structure::Relation;
+
+// Operations that are not defined everywhere: their values end at a surface, and beyond it are none.
+bool is_partial(const expr::Pool& pool, const Node& node) {
+  switch (node.op) {
+    case Op::square_root:
+    case Op::log:
+    case Op::asin:
+    case Op::acos:
+      return true;
+    case Op::power:
+      return !pool.is_constant(node.b) || pool[node.b].number != std::floor(pool[node.b].number);
+    default:
+      return false;
+  }
+}
+
+class Holding {
+ public:
+  Holding(flat::Model& model, structure::Sorted& sorted) : model_(model), pool_(model.pool), sorted_(sorted) {}
+
+  void run() {
+    if (!has_kinks()) return;
+    for (ExprId state : sorted_.states) moving_.insert(state);
+    for (const flat::Event& event : model_.events) {
+      if (event.kind == TACTUS_WHEN) conditions_.insert(pool_.variable(event.condition.value, 0));
+      for (const flat::Update& update : event.updates) handled_.insert(pool_.variable(update.value.value, 0));
+    }
+    find_domains();
+    for (const Block& block : sorted_.motion.blocks) rewrite(block);
+  }
+
+ private:
+  std::vector<ExprId> sides() const {
+    std::vector<ExprId> all;
+    for (const flat::Equation& equation : sorted_.motion.equations) {
+      all.push_back(equation.left);
+      all.push_back(equation.right);
+    }
+    return all;
+  }
+
+  bool has_kinks() const {
+    bool found = false;
+    std::vector<bool> visited;
+    expr::visit_postorder(pool_, sides(), visited, [&](ExprId id) {
+      const Op op = pool_[id].op;
+      found = found || expr::has_kink(op) || op == Op::equal || op == Op::not_equal;
+    });
+    return found;
+  }
+
+  // Whether a part of `e` satisfies `wanted`.
+  template <class Wanted>
+  bool any(ExprId e, Wanted wanted) const {
+    std::vector<ExprId> stack = {e};
+    std::unordered_set<ExprId> seen;
+    while (!stack.empty()) {
+      const ExprId id = stack.back();
+      stack.pop_back();
+      if (!seen.insert(id).second) continue;
+      if (wanted(id)) return true;
+      const Node& node = pool_[id];
+      const int operands = expr::operand_count(node.op);
+      if (operands >= 3) stack.push_back(node.c);
+      if (operands >= 2) stack.push_back(node.b);
+      if (operands >= 1) stack.push_back(node.a);
+    }
+    return false;
+  }
+
+  // --- Comparisons that keep functions inside their domains ------------------------------------------------------------
+
+  void evaluate_below(ExprId e) {
+    any(e, [&](ExprId id) {
+      if (expr::has_kink(pool_[id].op)) guarding_.insert(id);
+      return false;
+    });
+  }
+
+  // What `e` gives to a partial function or, with `with_quotients`, to a divisor.
+  void add_arguments(ExprId e, bool with_quotients, std::unordered_set<ExprId>& variables) const {
+    any(e, [&](ExprId id) {
+      const Node& node = pool_[id];
+      const bool divides = with_quotients && node.op == Op::divide && !pool_.is_constant(node.b);
+      if (!divides && !is_partial(pool_, node)) return false;
+      for (ExprId leaf : symbolic::leaves(pool_, divides ? node.b : node.a, Op::variable)) variables.insert(leaf);
+      for (ExprId leaf : symbolic::leaves(pool_, divides ? node.b : node.a, Op::time)) variables.insert(leaf);
+      return false;
+    });
+  }
+
+  void find_domains() {
+    std::unordered_set<ExprId> sensitive;  // leaves whose values reach a partial function
+    std::vector<bool> visited;
+    expr::visit_postorder(pool_, sides(), visited, [&](ExprId id) {
+      const Node& node = pool_[id];
+      if (is_partial(pool_, node)) {
+        evaluate_below(node.a);
+        for (ExprId leaf : symbolic::leaves(pool_, node.a, Op::variable)) sensitive.insert(leaf);
+      }
+      if (node.op != Op::select) return;
+      std::unordered_set<ExprId> arguments;
+      add_arguments(node.b, true, arguments);
+      add_arguments(node.c, true, arguments);
+      if (!arguments.empty() && any(node.a, [&](ExprId part) { return arguments.contains(part); }))
+        evaluate_below(node.a);
+    });
+    const auto& blocks = sorted_.motion.blocks;
+    for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
+      bool reaches = false;
+      for (std::uint32_t u : block->unknowns) reaches = reaches || sensitive.contains(sorted_.motion.unknowns[u]);
+      if (!reaches) continue;
+      for (std::uint32_t e : block->equations) {
+        for (ExprId side : {sorted_.motion.equations[e].left, sorted_.motion.equations[e].right}) {
+          evaluate_below(side);
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) sensitive.insert(leaf);
+        }
+      }
+    }
+  }
+
+  // --- Rewriting -------------------------------------------------------------------------------------------------------
+
+  bool moves(ExprId e) const {
+    return any(e, [&](ExprId id) {
+      switch (pool_[id].op) {
+        case Op::time:
+        case Op::input:
+        case Op::input_rate:
+        case Op::delayed:
+          return true;
+        case Op::variable:
+          return moving_.contains(id);
+        default:
+          return false;
+      }
+    });
+  }
+
+  void rewrite(const Block& block) {
+    std::unordered_set<ExprId> own;
+    bool is_handler = false, is_condition = false;
+    for (std::uint32_t u : block.unknowns) {
+      const ExprId leaf = sorted_.motion.unknowns[u];
+      own.insert(leaf);
+      is_handler = is_handler || handled_.contains(leaf);
+      is_condition = is_condition || conditions_.contains(leaf);
+    }
+    bool is_moving = false;
+    for (std::uint32_t e : block.equations) {
+      flat::Equation& equation = sorted_.motion.equations[e];
+      if (!is_handler) {
+        symbolic::Rewrite held(
+            pool_, [](ExprId) { return ExprId(); },
+            [&](const Node& node, ExprId a, ExprId b, ExprId c) {
+              return combine(node, a, b, c, own, is_condition, equation.span);
+            });
+        equation.left = held(equation.left);
+        equation.right = held(equation.right);
+      }
+      is_moving = is_moving || moves(equation.left) || moves(equation.right);
+    }
+    if (is_moving) moving_.insert(own.begin(), own.end());
+  }
+
+  ExprId combine(const Node& node, ExprId a, ExprId b, ExprId c, const std::unordered_set<ExprId>& own,
+                 bool is_condition, base::Span span) {
+    const bool is_equality = node.op == Op::equal || node.op == Op::not_equal;
+    const ExprId plain = pool_.remake(node, a, b, c);
+    // Folding may have left something else.
+    if (pool_[plain].op != node.op || !(expr::has_kink(node.op) || (is_equality && is_condition))) return plain;
+    if (node.order > 0 && expr::has_kink(node.op) && !is_condition) return plain;
+    if (any(plain, [&](ExprId id) { return own.contains(id); }) || !moves(plain)) return plain;
+    const ExprId zero = pool_.constant(0);
+    ExprId held;
+    switch (node.op) {
+      case Op::less:
+        held = is_below(a, b, span);
+        break;
+      case Op::less_equal:
+        held = pool_.make(Op::logical_not, is_below(b, a, span));
+        break;
+      case Op::equal:
+        held = pool_.make(Op::logical_not, pool_.make(Op::logical_or, is_below(a, b, span), is_below(b, a, span)));
+        break;
+      case Op::not_equal:
+        held = pool_.make(Op::logical_or, is_below(a, b, span), is_below(b, a, span));
+        break;
+      case Op::absolute:
+        held = pool_.make(Op::select, is_below(a, zero, span), pool_.negate(a), a);
+        break;
+      case Op::floor:
+        held = whole_below(a, span);
+        break;
+      default:
+        held = pool_.negate(whole_below(pool_.negate(a), span));
+    }
+    return is_guarding(node, plain) ? plain : held;
+  }
+
+  // By the operation as it was before its operands were rewritten.
+  bool is_guarding(const Node& node, ExprId plain) {
+    if (guarding_.empty()) return false;
+    const int operands = expr::operand_count(node.op);
+    const ExprId before = pool_.remake(node, node.a, operands >= 2 ? node.b : ExprId());
+    return guarding_.contains(before) || guarding_.contains(plain);
+  }
+
+  // held(a < b), a truth value.
+  ExprId is_below(ExprId a, ExprId b, base::Span span) {
+    const ExprId guard = pool_.subtract(b, a);
+    auto [found, is_new] = truths_.try_emplace(guard, model_.discrete_count);
+    if (is_new) add({TACTUS_TRUTH, guard, {}, found->second, span}, pool_.make(Op::less, a, b));
+    return pool_.make(Op::less, pool_.constant(0.5), pool_.discrete(found->second));
+  }
+
+  // held(floor(e)).
+  ExprId whole_below(ExprId e, base::Span span) {
+    auto [found, is_new] = floors_.try_emplace(e, model_.discrete_count);
+    const ExprId n = pool_.discrete(found->second);
+    if (is_new) {
+      const ExprId above = pool_.subtract(e, n);
+      const ExprId guard = pool_.multiply(above, pool_.subtract(pool_.constant(1), above));
+      add({TACTUS_FLOOR, guard, e, found->second, span}, pool_.make(Op::floor, e));
+    }
+    return n;
+  }
+
+  void add(const Relation& relation, ExprId text) {
+    ++model_.discrete_count;
+    model_.discrete_names.push_back(fmt::format("held({})", flat::print(model_, text)));
+    sorted_.relations.push_back(relation);
+  }
+
+  flat::Model& model_;
+  expr::Pool& pool_;
+  structure::Sorted& sorted_;
+  std::unordered_set<ExprId> moving_;      // leaves that change between events
+  std::unordered_set<ExprId> conditions_;  // leaves: conditions of events
+  std::unordered_set<ExprId> handled_;     // leaves: what handlers compute
+  std::unordered_set<ExprId> guarding_;    // located, but evaluated
+  std::unordered_map<ExprId, std::uint32_t> truths_;  // discrete values by guard
+  std::unordered_map<ExprId, std::uint32_t> floors_;  // by argument
+};
+
+}  // namespace
+
+void hold(flat::Model& model, structure::Sorted& sorted) { Holding(model, sorted).run(); }
+
+std::string dump(const flat::Model& model, const structure::Sorted& sorted) {
+  std::string out;
+  for (const Relation& relation : sorted.relations) {
+    out += fmt::format("{}: {} {}\n", model.discrete_names[relation.held], flat::print(model, relation.guard),
+                       relation.kind == TACTUS_FLOOR ? "is positive as long as it is that" : "> 0");
+  }
+  for (const flat::Equation& equation : sorted.motion.equations) {
+    const bool reads = !symbolic::leaves(model.pool, equation.left, Op::discrete).empty() ||
+                       !symbolic::leaves(model.pool, equation.right, Op::discrete).empty();
+    if (reads)
+      out += fmt::format("{} = {}\n", flat::print(model, equation.left), flat::print(model, equation.right));
+  }
+  return out;
+}
+
+}  // namespace hold
