@@ -250,6 +250,52 @@ class VanDerPol(ExampleTest):
         self.assert_close(got["x"] ** 2 + got["v"] ** 2, 4, 0.01)
 
 
+class VanDerPolStiff(ExampleTest):
+    FILE = "van_der_pol_stiff.tact"
+    # The test set for IVP solvers (CWI, Bari), VDPOL.
+    X, V = 1.706167732170469, -0.8928097010248125e-3
+
+    def test_published(self):
+        # Where the motion leaves a slow side its speed is v ~ 1e-3: an error of the tolerance, 1e-7, in x is one of 1e-4 s in
+        # the time of a jump. At the end x moves by v each second, so 1e-7 comes of it; five jumps and 100 for good measure.
+        got = run(self.FILE)
+        self.assert_close(got["values"]["x"], self.X, 5e-5)
+        self.assert_close(got["values"]["v"], self.V, 5e-8)
+        self.assertEqual(got["solver"], "rosenbrock")
+        self.assertLess(got["steps"], 3000)
+
+    def test_cvode(self):
+        # BDF takes many steps of one sign of error on the slow sides: ten times more.
+        got = run(self.FILE, "--solver", "cvode")
+        self.assert_close(got["values"]["x"], self.X, 5e-4)
+        self.assert_close(got["values"]["v"], self.V, 5e-7)
+        self.assertEqual(got["solver"], "cvode")
+
+    def test_the_law_of_a_slow_side(self):
+        # There x' = -x / (mu (x^2 - 1)) but for 1 / mu^2, so mu (ln x - x^2 / 2) grows with t.
+        x = values(self.FILE, "--until", 300)["x"]
+        self.assert_close(1000 * (math.log(x / 2) - (x * x - 4) / 2), 300, 0.01)
+
+
+class Robertson(ExampleTest):
+    FILE = "robertson.tact"
+    # The test set for IVP solvers, ROBER, at t = 1e11.
+    EXPECTED = {"a": 0.2083340149701255e-7, "b": 0.8333360770334713e-13, "c": 0.9999999791665050}
+
+    def test_published(self):
+        # The tolerance, 1e-12, is absolute for small amounts; all errors but those of a + b + c = 1 die out with a.
+        got = values(self.FILE)
+        self.assert_close(got["a"], self.EXPECTED["a"], 1e-11)
+        self.assert_close(got["b"], self.EXPECTED["b"], 1e-16)
+        self.assert_close(got["c"], self.EXPECTED["c"], 1e-11)
+        self.assert_close(got["total"], 1, 1e-11)
+
+    def test_cvode(self):
+        got = values(self.FILE, "--solver", "cvode")
+        self.assert_close(got["a"], self.EXPECTED["a"], 1e-10)
+        self.assert_close(got["c"], self.EXPECTED["c"], 1e-10)
+
+
 class BalancedPendulum(ExampleTest):
     FILE = "balanced_pendulum.tact"
     SHOW = ("--show", "x,x',a,a',F")
