@@ -193,6 +193,24 @@ class Run(CommandLineTest):
         self.assertTrue(any("--solver rosenbrock" in note for note in chosen["notes"]), chosen["notes"])
         self.assertEqual(self.json("run", model, "--step", "0.00001", "--until", "0.01")["notes"], [])
 
+    def test_many_stiff_states(self):
+        # Heat in a rod of 300 cells between cold ends, in its slowest mode, which decays alone; the fastest decays at 3.6e5.
+        n = 300
+        cells = ["0", *(f"x{i}" for i in range(1, n + 1)), "0"]
+        start = "".join(f"x{i}(0) = sin({i} * pi / {n + 1}); " for i in range(1, n + 1))
+        flow = "".join(f"x{i}' = {(n + 1) ** 2} * ({cells[i - 1]} - 2 * {cells[i]} + {cells[i + 1]}); "
+                       for i in range(1, n + 1))
+        model = self.write("rod.tact", f"simulation ending_time = 0.1\nboundary {start}\nsystem {flow}\n")
+        exact = math.exp(-(2 * (n + 1) * math.sin(math.pi / (2 * (n + 1)))) ** 2 * 0.1)
+        exact *= math.sin(150 * math.pi / (n + 1))
+        for solver in ["rosenbrock", "cvode"]:
+            told = self.json("run", model, "--solver", solver, "--show", "x150")
+            self.assertAlmostEqual(told["values"]["x150"], exact, delta=1e-4, msg=solver)
+            self.assertLess(told["steps"], 300, solver)
+        switched = self.json("run", model, "--show", "x150")
+        self.assertEqual(switched["solver"], "cvode")
+        self.assertAlmostEqual(switched["values"]["x150"], exact, delta=1e-4)
+
     def test_stiff_solvers_with_events_and_rows(self):
         # A relay that is fed by a stiff follower of cos t: it closes when x falls below 0.5, first at pi / 3.
         model = self.write("relay.tact", """simulation ending_time = 5
