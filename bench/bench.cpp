@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       options.only = argv[++i];
     } else {
       fmt::print(stderr,
-                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff]\n");
+                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]\n");
       return 2;
     }
   }
@@ -79,6 +79,7 @@ int main(int argc, char** argv) {
   };
   // Those that fork come first: a child must not inherit a running JIT.
   add("text", bench::measure_text_to_step);
+  add("scale", bench::measure_scale);
   add("memory", bench::measure_memory);
   add("editor", bench::measure_editor);
   add("steps", bench::measure_fixed_steps);

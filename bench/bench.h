@@ -12,7 +12,7 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;    // "steps", "text", "memory", "editor", "stiff"; empty: all
+  std::string only;    // "steps", "text", "memory", "editor", "stiff", "scale"; empty: all
 };
 
 // One line of the table.
@@ -26,6 +26,7 @@ struct Figure {
 };
 
 std::vector<Figure> measure_fixed_steps(const Options& options);
+std::vector<Figure> measure_scale(const Options& options);
 std::vector<Figure> measure_stiff(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
