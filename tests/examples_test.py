@@ -289,21 +289,40 @@ class DCMotorPosition(ExampleTest):
     FILE = "dc_motor_position.tact"
 
     def positioned(self, until, kt):
-        """(angle, current, integral) at `until`, by RK4 with the example's step."""
+        """(angle, current, integral) at `until`, by RK4 with the example's step; where the voltage reaches a limit or leaves it, a step
+        is cut by bisection."""
         load = 0.0
 
-        def rate(state):
+        def wanted(state):
             a, w, i, integral, filtered = state
-            slope = (-a - filtered) / 0.005
-            v = 24 * (3 - a) + integral + 1.6 * slope
-            u = min(max(v, -24), 24)
-            return [w, (0.05 * i - 1e-4 * w - load) / 2e-4, (u - 2 * i - 0.05 * w) / 0.002,
-                    60 * (3 - a) + kt * (u - v), slope]
+            return 24 * (3 - a) + integral + 1.6 * (-a - filtered) / 0.005
 
-        state = rk4(rate, [0.0] * 5, min(until, 1), round(min(until, 1) / 1e-4))
-        load = 0.05
-        if until > 1:
-            state = rk4(rate, state, until - 1, round((until - 1) / 1e-4))
+        def limit(state):
+            return -24 if wanted(state) < -24 else 24 if wanted(state) > 24 else None
+
+        def step(state, h):
+            held = limit(state)
+
+            def rate(state):
+                a, w, i, integral, filtered = state
+                v = wanted(state)
+                u = v if held is None else held
+                return [w, (0.05 * i - 1e-4 * w - load) / 2e-4, (u - 2 * i - 0.05 * w) / 0.002,
+                        60 * (3 - a) + kt * (u - v), (-a - filtered) / 0.005]
+
+            after = rk4(rate, state, h, 1)
+            if limit(after) == held or h < 1e-13:
+                return after
+            low, high = 0.0, h
+            while high - low > 1e-12 * h:
+                middle = (low + high) / 2
+                low, high = (middle, high) if limit(rk4(rate, state, middle, 1)) == held else (low, middle)
+            return step(rk4(rate, state, high, 1), h - high)
+
+        state = [0.0] * 5
+        for k in range(round(until / 1e-4)):
+            load = 0.05 if k >= 10000 else 0.0
+            state = step(state, 1e-4)
         return [state[0], state[2], state[3]]
 
     def test_against_the_equations_written_out(self):

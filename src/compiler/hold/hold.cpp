@@ -253,10 +253,10 @@ class Holding {
   flat::Model& model_;
   expr::Pool& pool_;
   structure::Sorted& sorted_;
-  std::unordered_set<ExprId> moving_;      // leaves that change between events
-  std::unordered_set<ExprId> conditions_;  // leaves: conditions of events
-  std::unordered_set<ExprId> handled_;     // leaves: what handlers compute
-  std::unordered_set<ExprId> guarding_;    // located, but evaluated
+  std::unordered_set<ExprId> moving_;                 // leaves that change between events
+  std::unordered_set<ExprId> conditions_;             // leaves: conditions of events
+  std::unordered_set<ExprId> handled_;                // leaves: what handlers compute
+  std::unordered_set<ExprId> guarding_;               // located, but evaluated
   std::unordered_map<ExprId, std::uint32_t> truths_;  // discrete values by guard
   std::unordered_map<ExprId, std::uint32_t> floors_;  // by argument
 };
@@ -274,8 +274,7 @@ std::string dump(const flat::Model& model, const structure::Sorted& sorted) {
   for (const flat::Equation& equation : sorted.motion.equations) {
     const bool reads = !symbolic::leaves(model.pool, equation.left, Op::discrete).empty() ||
                        !symbolic::leaves(model.pool, equation.right, Op::discrete).empty();
-    if (reads)
-      out += fmt::format("{} = {}\n", flat::print(model, equation.left), flat::print(model, equation.right));
+    if (reads) out += fmt::format("{} = {}\n", flat::print(model, equation.left), flat::print(model, equation.right));
   }
   return out;
 }

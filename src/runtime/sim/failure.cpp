@@ -118,7 +118,8 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
           "other",
           when, place);
       failure.hint =
-          "let it change in two thresholds instead of one, or steeply instead of at once: `clamp(v / 0.001, -1, 1)` for "
+          "let it change in two thresholds instead of one, or steeply instead of at once: `clamp(v / 0.001, -1, 1)` "
+          "for "
           "`sign(v)`; `smooth(..)` around it switches at the ends of steps only";
     } else {
       failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
