@@ -391,7 +391,7 @@ struct tactus_model {
   int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
    * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
-   * those of the instance. Null unless it was asked for: most runs need none. */
+   * those of the instance. -1 for a function that was not asked for. Null unless any was: most runs need none. */
   int (*tangent)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x,
                  const double* direction, double* result);
   /* `count` steps of length h with a fixed-step solver; stops at the first failure. The kernel's own loop: either

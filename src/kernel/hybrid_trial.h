@@ -19,6 +19,7 @@ class Hybrid {
   std::vector<tactus_event> events;    // `first` of a condition: its place in watched
   std::vector<double> times;           // of `at` events
   std::vector<double> durations;       // of delays; delay k watches watched[conditions + k]
+  std::vector<tactus_relation> relations;  // guards and sources stand in watched before `conditions`
   std::uint32_t conditions = 0;
   std::uint32_t capacity = 256;
   bool are_rates = false;  // all delays
@@ -29,6 +30,9 @@ class Hybrid {
 
   static tactus_event every(double period, double from = 0) { return {"every", TACTUS_EVERY, 0, 0, 1, period, from}; }
   static tactus_event when(std::uint32_t condition) { return {"when", TACTUS_WHEN, condition, 1, 1, 0, 0}; }
+  static tactus_relation truth(std::uint32_t guard, std::uint32_t held, bool is_strict = true) {
+    return {TACTUS_TRUTH, guard, held, 0, is_strict ? 1u : 0u, 1};
+  }
   static tactus_event at(std::uint32_t first, std::uint32_t count) { return {"at", TACTUS_AT, first, count, 1, 0, 0}; }
 
   int begin() {
@@ -40,6 +44,8 @@ class Hybrid {
     model.event_count = static_cast<std::uint32_t>(events.size());
     model.delay_count = static_cast<std::uint32_t>(durations.size());
     model.watch_count = conditions + model.delay_count;
+    model.relation_count = static_cast<std::uint32_t>(relations.size());
+    model.relations = relations.data();
     model.events = events.data();
     model.event_times = times.data();
     delays_.clear();

@@ -303,7 +303,7 @@ struct CompiledModel::Implementation {
   }
 
   // Tangents on their own: the tables' other functions stay as they are.
-  Tangent compile_tangents(Effort effort, const char* tier) {
+  Tangent compile_tangents(const ir::Tangents& tangents, Effort effort, const std::string& tier) {
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
@@ -315,21 +315,26 @@ struct CompiledModel::Implementation {
     }
     if (cancelled) return nullptr;
     auto object = generate_code(*module, *machine, cancelled);
-    return cancelled ? nullptr : loader.load<Tangent>(std::move(object), tier, tangent_name);
+    const std::string name = tier + std::to_string(all_tangents.size());  // each a library of its own
+    return cancelled ? nullptr : loader.load<Tangent>(std::move(object), name.c_str(), tangent_name);
   }
 
-  const tactus_model* with_tangents() {
+  const tactus_model* with_tangents(tangent::Functions functions) {
     const std::lock_guard lock(tangent_mutex);
-    if (options.tangents == tangent::all) return current.load(std::memory_order_acquire);
-    if (quick_tangent == nullptr) {
+    if ((functions & ~options.tangents) == 0 && program.tangents) return current.load(std::memory_order_acquire);
+    if ((functions & ~compiled_tangents) != 0 || quick_tangent == nullptr) {
+      if (tangent_thread.joinable()) tangent_thread.join();
       const auto start = Clock::now();
-      tangents = tangent::make(program, tangent::all);
-      quick_tangent = compile_tangents(Effort::fast, "quick tangents");
+      compiled_tangents |= functions;
+      optimised_tangent.store(nullptr);
+      ir::Tangents& tangents = all_tangents.emplace_back(tangent::make(program, compiled_tangents));
+      quick_tangent = compile_tangents(tangents, Effort::fast, "quick tangents");
       tangent_seconds.store(seconds_since(start));
       if (has_optimised_tier()) {
-        tangent_thread = std::thread([this] {
+        tangent_thread = std::thread([this, &tangents] {
           const bool is_small = 3 * ir::instruction_count(program) <= options.full_optimisation_limit;
-          optimised_tangent.store(compile_tangents(is_small ? Effort::full : Effort::reduced, "optimised tangents"));
+          optimised_tangent.store(
+              compile_tangents(tangents, is_small ? Effort::full : Effort::reduced, "optimised tangents"));
         });
       }
     }
@@ -341,7 +346,7 @@ struct CompiledModel::Implementation {
     }
     auto& added = tangent_tables.emplace_back(TangentTable{base, *base});
     added.table.tangent = tangent;
-    set_pattern(tangents, added.table);
+    set_pattern(all_tangents.back(), added.table);
     return &added.table;
   }
 
@@ -376,8 +381,9 @@ struct CompiledModel::Implementation {
   std::atomic<bool> cancelled = false;
   std::thread thread;
 
-  std::mutex tangent_mutex;  // guards what follows, save the atomics
-  ir::Tangents tangents;
+  std::mutex tangent_mutex;               // guards what follows, save the atomics
+  std::deque<ir::Tangents> all_tangents;  // tables point into them
+  tangent::Functions compiled_tangents = tangent::none;
   Tangent quick_tangent = nullptr;
   std::atomic<Tangent> optimised_tangent = nullptr;
   std::atomic<double> tangent_seconds = 0;
@@ -411,7 +417,9 @@ const tactus_model* CompiledModel::wait_optimised() {
   return current();
 }
 
-const tactus_model* CompiledModel::with_tangents() { return implementation_->with_tangents(); }
+const tactus_model* CompiledModel::with_tangents(tangent::Functions functions) {
+  return implementation_->with_tangents(functions);
+}
 
 JitTimes CompiledModel::times() const {
   JitTimes times = implementation_->times;

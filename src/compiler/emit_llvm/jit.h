@@ -38,7 +38,7 @@ struct JitTimes {
   double build = 0;      // IR instructions -> LLVM
   double quick = 0;      // from compile() to a callable quick table, all included
   double optimised = 0;  // from the thread's start to the optimised table; 0 until then
-  double tangents = 0;   // the first call of with_tangents; 0 until then
+  double tangents = 0;   // the last call of with_tangents that compiled; 0 until then
 };
 
 // Owns the code and the metadata behind its tables: they die with it. Not movable, since tables point into it.
@@ -56,9 +56,10 @@ class CompiledModel {
   const tactus_model* quick() const;
   // Null until it is ready, and for ever when there is none.
   const tactus_model* optimised() const;
-  // The best table there is now with the tangents of all functions. The first call compiles their quick tier and starts another
-  // background thread for the optimised one. Locks and may allocate: not for a real-time thread, which may use what it gave.
-  const tactus_model* with_tangents();
+  // The best table there is now with the tangents of these functions at least. The first call that needs them compiles their quick
+  // tier and starts another background thread for the optimised one. Locks and may allocate: not for a real-time thread, which may
+  // use what it gave.
+  const tactus_model* with_tangents(tangent::Functions functions = tangent::all);
   // Blocks until the background threads have ended, then current().
   const tactus_model* wait_optimised();
 

@@ -268,6 +268,26 @@ TEST(CompiledTangents, AFunctionThatWasNotAskedForSaysSo) {
   EXPECT_EQ(running.tangent(TACTUS_OF_FIRE, direction, result), -1);
 }
 
+// A table that was given stays as it is when more is asked for.
+TEST(CompiledTangents, MoreMayBeAskedForLater) {
+  emit_llvm::CompiledModel compiled(van_der_pol());
+  const tactus_model* first = compiled.with_tangents(tangent::only(TACTUS_OF_DERIVATIVE));
+  Running running(first);
+  std::vector<double> result(10), again(10);
+  const std::vector<double> direction = some_direction(first, 1);
+  EXPECT_EQ(running.tangent(TACTUS_OF_DERIVATIVE, direction, result), TACTUS_OK);
+  EXPECT_EQ(running.tangent(TACTUS_OF_OUTPUTS, direction, result), -1);
+  const tactus_model* second = compiled.with_tangents();
+  EXPECT_EQ(second->tangent(second, running.get(), TACTUS_OF_OUTPUTS, 0, running.x(), direction.data(), again.data()),
+            TACTUS_OK);
+  EXPECT_EQ(running.tangent(TACTUS_OF_OUTPUTS, direction, result), -1);
+  compiled.wait_optimised();
+  const tactus_model* third = compiled.with_tangents(tangent::only(TACTUS_OF_DERIVATIVE));
+  EXPECT_EQ(third->tangent(third, running.get(), TACTUS_OF_OUTPUTS, 0, running.x(), direction.data(), result.data()),
+            TACTUS_OK);
+  EXPECT_EQ(result, again);
+}
+
 // x'' = mu (1 - x^2) x' - x
 TEST(CompiledTangents, JacobianOfVanDerPol) {
   emit_llvm::CompiledModel compiled(van_der_pol(), {.optimise = false});

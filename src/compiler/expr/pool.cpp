@@ -459,7 +459,11 @@ struct Printer {
         infix(" / ", own, own + 1);
         break;
       case Op::less:
-        infix(" < ", 5, 5);
+        // What holds a truth is asked whether it is 1: its name says that.
+        if (pool.is_constant(node.a, 0.5) && pool[node.b].op == Op::discrete && named(pool[node.b]).starts_with("held("))
+          out += named(pool[node.b]);
+        else
+          infix(" < ", 5, 5);
         break;
       case Op::less_equal:
         infix(" <= ", 5, 5);

@@ -331,6 +331,41 @@ ir::Program reactive() {
   return p;
 }
 
+ir::Program switching() {
+  ir::Program p = start("switching", {"x", "v"});
+  p.discrete_count = 3;
+  p.watch_count = 4;
+  p.relations.push_back({TACTUS_TRUTH, 1, 1, 0, 1, 3});
+  p.relations.push_back({TACTUS_FLOOR, 2, 2, 3, 1, 4});
+  p.events.push_back({.name = "turn", .kind = TACTUS_WHEN, .watched = 0, .line = 5});
+  ChunkBuilder b;
+  const auto is_forward = [&] { return b.binary(Op::less, b.constant(0.5), b.source(Op::discrete, 1)); };
+  const Value friction = b.select(is_forward(), b.constant(0.2), b.constant(-0.2));
+  const Value step = b.multiply(b.constant(0.1), b.source(Op::discrete, 2));
+  b.store(Op::store_derivative, 0, b.state(1));
+  b.store(Op::store_derivative, 1, b.subtract(step, b.add(b.state(0), friction)));
+  p.derivative.chunks.push_back(b.take());
+
+  const Value threefold = b.multiply(b.constant(3), b.state(0));
+  const Value above = b.subtract(threefold, b.source(Op::discrete, 2));
+  b.store(Op::store_watched, 0, b.select(is_forward(), b.constant(1), b.constant(0)));
+  b.store(Op::store_watched, 1, b.state(1));
+  b.store(Op::store_watched, 2, b.multiply(above, b.subtract(b.constant(1), above)));
+  b.store(Op::store_watched, 3, threefold);
+  p.watch.chunks.push_back(b.take());
+
+  p.handlers.resize(1);
+  b.store(Op::store_discrete, 0, b.add(b.source(Op::discrete, 0), b.constant(1)));
+  p.handlers[0].chunks.push_back(b.take());
+  finish(p, {2, 0});
+  for (std::uint32_t k = 0; k < 3; ++k) {
+    b.store(Op::store_output, p.output_count, b.source(Op::discrete, k));
+    p.channels.push_back({fmt::format("d{}", k), "", p.output_count++, 1, 1, TACTUS_CHANNEL_DISCRETE});
+  }
+  p.outputs.chunks.push_back(b.take());
+  return p;
+}
+
 ir::Program sampled() {
   ir::Program p = start("sampled", {"x", "y"});
   p.tables.push_back({.method = TACTUS_HOLD, .x = {-1, 0, 0.5}, .values = {2, -1, 0.25}});
@@ -381,7 +416,7 @@ ir::Program sampled() {
 std::vector<ir::Program> all_samples() {
   std::vector<ir::Program> samples;
   for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block,
-                     many_chunks, logic, all_elementary, driven, reactive, sampled}) {
+                     many_chunks, logic, all_elementary, driven, reactive, switching, sampled}) {
     samples.push_back(make());
   }
   return samples;

@@ -19,6 +19,7 @@ ir::Program logic();                // selects, comparisons with NaN, and, or, n
 ir::Program all_elementary();       // every function, and sin with cos of one operand
 ir::Program driven();               // inputs and their rates, ports, texts that need escapes
 ir::Program reactive();             // x' = a - z, z + z^3 = x; events change a and b, one by Newton in two chunks
+ir::Program switching();            // x'' = -x - 0.2 sign(x') + floor(3 x) / 10, both held; an event when x' > 0
 ir::Program sampled();              // tables of every kind and their derivatives, noise, a delay
 
 std::vector<ir::Program> all_samples();
