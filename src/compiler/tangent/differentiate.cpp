@@ -33,6 +33,8 @@ Differentiator::Differentiator(const ir::Program& program) : program_(program) {
 }
 
 // ---- making instructions
+//
+// No two operands of one call below emit instructions: in which order they would, C++ does not say.
 
 Value Differentiator::emit(const ir::Instruction& instruction) {
   out_.instructions.push_back(instruction);
@@ -74,8 +76,29 @@ Value Differentiator::divided(Value a, Value divisor) {
 }
 Value Differentiator::negated(Value a) { return a == no_value ? no_value : unary(Op::negate, a); }
 
+Value Differentiator::doubled(Value a) { return scaled(a, constant(2)); }
+Value Differentiator::crossed(Value da, Value b, Value db, Value a, Op op) {
+  const Value first = scaled(da, b);
+  const Value second = scaled(db, a);
+  return op == Op::add ? sum(first, second) : difference(first, second);
+}
+Value Differentiator::mirrored(Value a, Value da) {
+  const Value is_negative = binary(Op::less, a, constant(0));
+  return select(is_negative, negated(da), da);
+}
+Value Differentiator::one_and_square(Value a) {
+  const Value one = constant(1);
+  return binary(Op::add, one, binary(Op::multiply, a, a));
+}
 Value Differentiator::unless_still(Value moves, Value tangent) {
-  return select(binary(Op::equal, moves, constant(0)), constant(0), tangent);
+  const Value zero = constant(0);
+  return select(binary(Op::equal, moves, zero), zero, tangent);
+}
+Value Differentiator::unless_zero(Value a, Value b, Value tangent) {
+  const Value zero = constant(0);
+  const Value is_zero = binary(Op::equal, a, zero);
+  const Value is_any_zero = binary(Op::logical_or, is_zero, binary(Op::equal, b, zero));
+  return select(is_any_zero, zero, tangent);
 }
 
 // ---- functions and chunks
@@ -251,8 +274,8 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
     case Op::subtract:
       return difference(da, db);
     case Op::multiply:
-      if (i.a == i.b) return scaled(scaled(da, a), constant(2));
-      return sum(scaled(da, b), scaled(db, a));
+      if (i.a == i.b) return doubled(scaled(da, a));
+      return crossed(da, b, db, a, Op::add);
     case Op::divide:
       return divided(difference(da, scaled(db, made)), b);
     case Op::negate:
@@ -260,12 +283,14 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
     case Op::select: {
       const Value dc = duals_[i.c].tangent;
       if (db == no_value && dc == no_value) return no_value;
-      return select(a, or_zero(db), or_zero(dc));
+      const Value yes = or_zero(db);
+      return select(a, yes, or_zero(dc));
     }
     case Op::atan2: {
       if (da == no_value && db == no_value) return no_value;
-      const Value square = binary(Op::add, binary(Op::multiply, a, a), binary(Op::multiply, b, b));
-      const Value turned = difference(scaled(da, b), scaled(db, a));
+      const Value square_a = binary(Op::multiply, a, a);
+      const Value square = binary(Op::add, square_a, binary(Op::multiply, b, b));
+      const Value turned = crossed(da, b, db, a, Op::subtract);
       return unless_still(turned, divided(turned, square));
     }
     case Op::power:
@@ -280,22 +305,23 @@ Value Differentiator::tangent_of(const ir::Instruction& i, Value made) {
     case Op::square_root:
       return unless_still(da, divided(scaled(da, constant(0.5)), made));
     case Op::absolute:
-      return select(binary(Op::less, a, constant(0)), negated(da), da);
+      return mirrored(a, da);
     case Op::sin:
       return scaled(da, unary(Op::cos, a));
     case Op::cos:
       return negated(scaled(da, unary(Op::sin, a)));
     case Op::tan:
-      return scaled(da, binary(Op::add, constant(1), binary(Op::multiply, made, made)));
+      return scaled(da, one_and_square(made));
     case Op::asin:
     case Op::acos: {
       // (1 - a)(1 + a): 1 - a^2 would cancel near the ends.
-      const Value square = binary(Op::multiply, binary(Op::subtract, constant(1), a), binary(Op::add, constant(1), a));
+      const Value below = binary(Op::subtract, constant(1), a);
+      const Value square = binary(Op::multiply, below, binary(Op::add, constant(1), a));
       const Value slope = unless_still(da, divided(da, unary(Op::square_root, square)));
       return i.op == Op::asin ? slope : negated(slope);
     }
     case Op::atan:
-      return divided(da, binary(Op::add, constant(1), binary(Op::multiply, a, a)));
+      return divided(da, one_and_square(a));
     case Op::exp:
       return scaled(da, made);
     case Op::log:
@@ -323,15 +349,11 @@ Value Differentiator::power_tangent(const ir::Instruction& i, Value made) {
   Value by_base = no_value;
   if (da != no_value) {
     const Value lower = binary(Op::power, a, binary(Op::subtract, b, constant(1)));
-    const Value is_flat = binary(Op::logical_or, binary(Op::equal, b, constant(0)), binary(Op::equal, da, constant(0)));
-    by_base = select(is_flat, constant(0), scaled(scaled(da, lower), b));
+    by_base = unless_zero(b, da, scaled(scaled(da, lower), b));
   }
   Value by_exponent = no_value;
   if (db != no_value) {
-    const Value moved = scaled(scaled(db, unary(Op::log, a)), made);
-    const Value is_still =
-        binary(Op::logical_or, binary(Op::equal, db, constant(0)), binary(Op::equal, a, constant(0)));
-    by_exponent = select(is_still, constant(0), moved);
+    by_exponent = unless_zero(db, a, scaled(scaled(db, unary(Op::log, a)), made));
   }
   return sum(by_base, by_exponent);
 }
@@ -356,9 +378,11 @@ Value Differentiator::table_tangent(const ir::Instruction& i) {
 
 // input + rate (t - input_time)
 Value Differentiator::input_tangent(const ir::Instruction& i) {
-  const Value age = binary(Op::subtract, source(Op::time), source(Op::input_time));
+  const Value now = source(Op::time);
+  const Value age = binary(Op::subtract, now, source(Op::input_time));
   const Value by_rate = binary(Op::multiply, direction(tactus_direction_input_rates(&counts_) + i.index), age);
-  const Value by_time = binary(Op::multiply, source(Op::input_rate, i.index), direction(0));
+  const Value rate = source(Op::input_rate, i.index);
+  const Value by_time = binary(Op::multiply, rate, direction(0));
   const Value by_value = direction(tactus_direction_inputs(&counts_) + i.index);
   return binary(Op::add, binary(Op::add, by_value, by_rate), by_time);
 }

@@ -65,7 +65,12 @@ class Differentiator {
   ir::Value scaled(ir::Value a, ir::Value factor);  // the factor is a value
   ir::Value divided(ir::Value a, ir::Value divisor);
   ir::Value negated(ir::Value a);
-  ir::Value unless_still(ir::Value moves, ir::Value tangent);  // 0 where what moves it does not
+  ir::Value doubled(ir::Value a);
+  ir::Value crossed(ir::Value da, ir::Value b, ir::Value db, ir::Value a, ir::Op op);  // da b + db a, or less
+  ir::Value mirrored(ir::Value a, ir::Value da);                                       // da, or -da where a < 0
+  ir::Value one_and_square(ir::Value a);                                               // 1 + a^2, of a value
+  ir::Value unless_still(ir::Value moves, ir::Value tangent);                          // 0 where what moves it does not
+  ir::Value unless_zero(ir::Value a, ir::Value b, ir::Value tangent);
   ir::Value or_zero(ir::Value a) { return a == ir::no_value ? constant(0) : a; }
 
   const ir::Program& program_;
