@@ -163,6 +163,12 @@ class ClosedForms(Folder):
         got, _ = self.start(model)
         self.near(got["v"], 30 / sum(math.exp(-0.1 * k) for k in range(10)), 1e-8)
 
+    def test_the_time_of_an_event_counts(self):
+        # x falls to 0 at tau = sqrt(2 / g); y = tau / 2 + 2 (3 - tau) is 2 when tau = 8 / 3
+        model = """event hit when x < 0; boundary x(0) = 1; x'(0) = 0; y(0) = 0; y(3) = 2; g(0) ~ 0.4;
+                   system x'' = -g; g' = 0; y' = if n > 0.5 then 2 else 0.5; reactive n = init 0 in { hit => 1 }"""
+        self.near(self.start(model)[0]["g"], 2 / (8 / 3) ** 2, 1e-8)
+
     def test_a_stiff_model(self):
         # y follows z within 1e-5 s; z = a sin(t) with a cos(1) = 1 at t = 1, which is said of y: (1e10 cos(1) + ..) / (1e10 + 1)
         model = "simulation ending_time = 1 boundary z(0) = 0; y(0) = 0; y(1) = 1; system z'' = -z; y' = 1e5 * (z - y);"
@@ -170,6 +176,28 @@ class ClosedForms(Folder):
         exact = 1 / ((k * k * math.sin(1) - k * math.cos(1)) / (k * k + 1))
         self.near(self.start(model)[0]["z'"], exact, 1e-6)
         self.near(self.start(model, "--solver", "rosenbrock")[0]["z'"], exact, 1e-6)
+
+
+class PublishedNumbers(Folder):
+    def test_troesch(self):
+        # u'' = n sinh(n u): Troesch, J. Comput. Phys. 21, 1976; u'(0) as Scott, and Ascher and others, give it
+        model = "parameter n = 5; function sinh(z) = (exp(z) - exp(-z)) / 2; boundary u(0) = 0; u(1) = 1; system u'' = n * sinh(n * u);"
+        for n, slope in ((5, 4.57504614e-2), (10, 3.583378e-4)):
+            self.near(self.start(model, "--set", f"n={n}")[0]["u'"] / slope, 1, 1e-6, n)
+
+    def test_limit_cycle_of_van_der_pol(self):
+        # its period and amplitude for mu = 1; time is scaled so that the period is 1
+        model = """boundary x(0) ~ 2; c(0) = x; v(0) = 0; T(0) ~ 6.5; x(1) = c; v(1) = 0;
+                   system x' = T * v; v' = T * ((1 - x^2) * v - x); T' = 0; c' = 0;"""
+        got, _ = self.start(model)
+        self.near([got["T"], got["x"]], [6.66328686, 2.00861986], 2e-8)
+
+    def test_least_effort(self):
+        # From rest to rest in a second with the least integral of u^2, by Pontryagin's costates: u = 6 - 12 t
+        model = """boundary x(0) = 0; v(0) = 0; x(1) = 1; v(1) = 0; system x' = v; v' = u; a' = 0; b' = -a; u = -b;"""
+        got, told = self.start(model)
+        self.near([got["a"], got["b"]], [-12, -6], 1e-9)
+        self.assertEqual(told["iterations"], 1)
 
 
 class IndependentMotions(Folder):

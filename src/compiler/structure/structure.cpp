@@ -1248,7 +1248,7 @@ class Analysis {
       auto report = diags_.report(start.span, start_missing, name);
       report.hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
       if (!later_.empty())
-        report.hint("or give one more condition at another time: `.. ({}) = ..`",
+        report.hint("or ask for one more value at another time: `{}({}) = ..`", name,
                     expr::print_number(*later_.front().later));
     }
   }

@@ -262,8 +262,8 @@ bool Run::meet_boundary_values() {
     const std::string between = plan_.adaptive() ? fmt::format(", at a tolerance of {:g}", boundary_->tolerance) : "";
     notes_.push_back(fmt::format(
         "this motion runs away from its start too fast to be followed from there: it is put back on what was "
-        "found at {} times{}",
-        nodes.size() - 1, between));
+        "found {}{}",
+        nodes.size() == 2 ? "once" : fmt::format("{} times", nodes.size() - 1), between));
     tolerance_ = boundary_->tolerance;
   }
   return true;
