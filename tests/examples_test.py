@@ -489,6 +489,32 @@ class SampledController(ExampleTest):
         self.assertLess(abs(got["y"] - 1) + abs(got["u"] - 1), 1e-3)
 
 
+class BoundaryValue(ExampleTest):
+    FILE = "boundary_value.tact"
+
+    def test_without_drag_the_closed_form(self):
+        got = values(self.FILE, "--until", 0, "--set", "drag=0")
+        self.assert_close(got["p'"], [30 / 2, (2.5 - 1.8) / 2 + 9.81], 1e-9)
+
+    def test_the_throw_that_was_found_hits_the_mark(self):
+        for drag in (0.01, 0.05):
+            def rate(s, drag=drag):
+                speed = math.hypot(s[2], s[3])
+                return [s[2], s[3], -drag * speed * s[2], -9.81 - drag * speed * s[3]]
+
+            found = run(self.FILE, "--until", 0, "--set", f"drag={drag}")
+            end = rk4(rate, [0, 1.8, *found["values"]["p'"]], 2, 4000)
+            self.assert_close(end[:2], [30, 2.5], 1e-8)
+            self.assertEqual(found["boundary"]["segments"], 1)
+            # tsit5 at 1e-6 of 30
+            self.assert_close(values(self.FILE, "--set", f"drag={drag}")["p"], [30, 2.5], 1e-4)
+
+    def test_more_drag_asks_for_a_harder_and_flatter_throw(self):
+        soft, hard = (values(self.FILE, "--until", 0, "--set", f"drag={drag}") for drag in (0, 0.05))
+        self.assertGreater(hard["speed"], 2 * soft["speed"])
+        self.assertLess(hard["elevation"], soft["elevation"])
+
+
 class Metronome(ExampleTest):
     FILE = "metronome.tact"
 

@@ -14,6 +14,7 @@
 #include "runtime/sim/failure.h"
 #include "runtime/sim/instance.h"
 #include "runtime/sim/plan.h"
+#include "runtime/sim/shooting.h"
 #include "tactus/tactus.h"
 
 namespace tactus {
@@ -76,6 +77,7 @@ struct Model::Implementation {
     instance->input_time = table().starting_time;
     steps = 0;
     check(tk_start(&table(), instance.get()), true);
+    if (sim::has_later_conditions(table())) meet_boundary_values();
     for (std::uint32_t i = 0; i < table().delay_count; ++i) {
       double duration = instance.section(table().layout.derived)[table().delays[i].duration];
       if (!(duration > 0) || !std::isfinite(duration))
@@ -84,6 +86,19 @@ struct Model::Implementation {
     check(tk_begin_events(&table(), instance.get()), true);
     is_started = true;
     is_evaluated = false;
+  }
+
+  // Inputs count with what they read at the start.
+  void meet_boundary_values() {
+    std::string mistake;
+    auto plan = sim::make_plan(table(), {}, mistake);
+    if (!plan) throw Error(mistake);
+    const double* values = instance.section(table().layout.parameters);
+    std::vector<sim::ParameterValue> parameters;
+    for (std::uint32_t i = 0; i < table().parameter_count; ++i) parameters.push_back({i, values[i]});
+    const sim::BoundarySolution found = sim::solve_boundary({*jit.with_tangents(), *plan, parameters, {}});
+    if (found.failure) throw Error(found.failure->text + "\n  hint: " + found.failure->hint);
+    std::copy(found.nodes[0].states.begin(), found.nodes[0].states.end(), instance.states().begin());
   }
 
   void before_step() {

@@ -27,6 +27,19 @@ const Name* find(const std::vector<Name>& names, std::string_view name) {
   return nullptr;
 }
 
+// x = a sin(w t) with a sin(2 w) = 1
+TEST(Library, StartMeetsBoundaryValuesAtOtherTimes) {
+  Model model = Model::from_text("parameter w = 0.5; boundary x with x(0) = 0, x(2) = 1; system x'' = -w^2 * x;");
+  EXPECT_NEAR(model.get("x'"), 0.5 / std::sin(1.0), 1e-9);
+  model.reset();
+  model.set("w", 0.25);
+  EXPECT_NEAR(model.get("x'"), 0.25 / std::sin(0.5), 1e-9);
+  model.advance(2);
+  EXPECT_NEAR(model.get("x"), 1, 1e-6);
+  Model none = Model::from_text("boundary x with x(0) = 0, x(pi) = 1; system x'' = -x;");
+  EXPECT_THROW(none.get("x"), Error);
+}
+
 TEST(Library, CompilesSetsStepsReads) {
   Model model = Model::from_text(oscillator);
   EXPECT_EQ(model.time(), 0);

@@ -42,8 +42,8 @@ int explain_initial(const ExplainOptions& options, const std::vector<compiler::O
   if (!compiled.program) return model_errors(options.json, compiled);
   emit_llvm::JitOptions quick;
   quick.optimise = false;
-  const emit_llvm::CompiledModel jit(std::move(*compiled.program), quick);
-  const tactus_model& model = *jit.current();
+  emit_llvm::CompiledModel jit(std::move(*compiled.program), quick);
+  const tactus_model& model = sim::has_later_conditions(*jit.current()) ? *jit.with_tangents() : *jit.current();
   std::vector<std::string> notes;
   const sim::Initial initial = sim::find_initial(model, parameter_values(model, overrides, notes));
   notes.insert(notes.end(), initial.notes.begin(), initial.notes.end());

@@ -186,6 +186,13 @@ struct Report {
     object["rejected"] = outcome.rejected;
     if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
     object["solver"] = sim::solver_name(outcome.solver);
+    if (outcome.boundary && !outcome.boundary->failure) {
+      const sim::BoundarySolution& boundary = *outcome.boundary;
+      object["boundary"] = {{"until", json_number(boundary.until)},
+                            {"iterations", boundary.iterations},
+                            {"segments", boundary.nodes.size()},
+                            {"residual", json_number(boundary.residual)}};
+    }
     if (outcome.switched_at) object["switched_at"] = json_number(*outcome.switched_at);
     object["compile_seconds"] = compile_seconds;
     object["run_seconds"] = run_seconds;
@@ -321,6 +328,7 @@ int run(const RunOptions& options) {
     sim::Request request;
     request.table = [&jit] { return jit.current(); };
     request.stiff_table = [&] { return tiers.tangents != tangent::none ? jit.current() : jit.with_tangents(); };
+    request.tangent_table = [&] { return jit.with_tangents(); };
     request.plan = *plan;
     request.parameters = std::move(parameters);
     request.feeds = devices.feeds;

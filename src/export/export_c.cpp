@@ -336,6 +336,19 @@ std::string c_header(const ir::Program&, const std::string& name) {
          "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
 }
 
+void set_start(ir::Program& program, std::span<const double> states) {
+  ir::Chunk chunk;
+  for (std::uint32_t i = 0; i < states.size(); ++i) {
+    const auto number = static_cast<ir::Value>(chunk.instructions.size());
+    chunk.instructions.push_back({.op = ir::Op::constant, .number = states[i]});
+    chunk.instructions.push_back({.op = ir::Op::store_state, .a = number, .index = i});
+  }
+  program.initialize.chunks.push_back(std::move(chunk));
+  program.conditions.clear();
+  program.condition = {};
+  std::fill(program.state_flags.begin(), program.state_flags.end(), std::uint32_t{TACTUS_STATE_GIVEN});
+}
+
 bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
              std::string& failure) {
   const std::string name = identifier(options.name.empty() ? program.name : options.name);

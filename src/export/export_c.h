@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <span>
 #include <string>
 
 #include "compiler/ir/ir.h"
@@ -18,6 +19,9 @@ struct ExportOptions {
 // written.
 [[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory,
                            const ExportOptions& options, std::string& failure);
+
+// Puts a start in that was found for boundary values at other times: these are no longer asked for.
+void set_start(ir::Program& program, std::span<const double> states);
 
 // The texts of the two files, for tests.
 [[nodiscard]] std::string c_source(const ir::Program& program, const std::string& name);

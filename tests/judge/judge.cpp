@@ -378,6 +378,9 @@ class Run {
     now_.discrete.assign(model_.discrete_count, 0.0);
     for (const flat::Parameter& parameter : model_.parameters) now_.parameters.push_back(parameter.initial);
     now_.t = model_.settings.starting_time;
+    if (std::any_of(model_.conditions.begin(), model_.conditions.end(),
+                    [](const flat::Condition& condition) { return condition.later.has_value(); }))
+      throw Trouble("boundary values at other times");
     evaluator_.evaluate(now_, nullptr);
     for (const flat::Discrete& discrete : model_.discrete) {
       for (std::uint32_t i = 0; i < discrete.start.size(); ++i)

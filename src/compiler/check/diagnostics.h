@@ -24,8 +24,9 @@ inline constexpr diag::Kind<Text> not_constant{"C011", "{} must be known before 
 inline constexpr diag::Kind<Text> calls_itself{"C012", "the function `{}` calls itself"};
 inline constexpr diag::Kind<Text> not_built{"C013", "`{}` is part of the language but not built yet"};
 inline constexpr diag::Kind<Text> not_a_value{"C014", "{} is not a value here"};
-inline constexpr diag::Kind<Text> condition_time{"C015",
-                                                 "a condition is given at the starting time ({}) in this version"};
+inline constexpr diag::Kind<std::string, std::string> condition_too_early{
+    "C015", "a condition at t = {} lies before the start, t = {}"};
+inline constexpr diag::Kind<std::string> guess_at_other_time{"C039", "a guess is given at the start, t = {}"};
 inline constexpr diag::Kind<Text> condition_target{"C016", "{} cannot be given a start"};
 inline constexpr diag::Kind<> tuple_mixed{"C017", "the parts of this vector have different shapes"};
 inline constexpr diag::Kind<Text> not_a_number_literal{"C018", "the value of `{}` is not a finite number"};

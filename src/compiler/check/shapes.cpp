@@ -1015,12 +1015,26 @@ class Shapes {
     auto time = numbers_.value(condition.time);
     if (!time)
       diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
-    else if (*time != model_.settings.starting_time) {
-      diags_.report(tree_[condition.time].span, condition_time, fmt::format("{}", model_.settings.starting_time))
-          .hint("boundary values at other times are part of the language but not built yet");
-    }
+    else if (!std::isfinite(*time))
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition").hint("it is {}", *time);
+    else
+      report_time(condition, *time);
     if (!is_parameter(condition.value))
       report_sides(condition.variable, condition.value, condition.span, "the start does not fit", true);
+  }
+
+  void report_time(const parse::Condition& condition, double time) {
+    const double start = model_.settings.starting_time;
+    const std::string name = parse::print(tree_, names_, condition.variable);
+    const base::Span span = tree_[condition.time].span;
+    if (time < start) {
+      diags_.report(span, condition_too_early, fmt::format("{}", time), fmt::format("{}", start))
+          .hint("write `{}({})` for the start; `starting_time` under `simulation` says when that is", name, start);
+    } else if (time > start && condition.guess) {
+      diags_.report(span, guess_at_other_time, fmt::format("{}", start))
+          .hint("write `{0}({1}) ~ ..` to guess its start, or `{0}({2}) = ..` to say what it must be then", name, start,
+                time);
+    }
   }
 
   Model& model_;

@@ -78,8 +78,10 @@ std::string dump(const Model& model) {
     out += '\n';
   }
   for (const Condition& condition : model.conditions) {
-    out += fmt::format("start {} {} {}\n", primed(model.variables[condition.variable].name, condition.order),
-                       condition.guess ? '~' : '=', print(model, condition.value));
+    out += fmt::format("{} {} {} {}\n",
+                       condition.later ? fmt::format("at {}", expr::print_number(*condition.later)) : "start",
+                       primed(model.variables[condition.variable].name, condition.order), condition.guess ? '~' : '=',
+                       print(model, condition.value));
   }
   for (const Discrete& discrete : model.discrete)
     out += fmt::format("behaviour {}: {}\n", discrete.name, describe(discrete.shape));

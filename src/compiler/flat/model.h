@@ -37,7 +37,7 @@ struct Equation {
   std::uint32_t times = 0;  // index reduction: how often the person's equation was differentiated
 };
 
-// variable^(order) = value at the start, or a guess for it.
+// variable^(order) = value at the start, or a guess for it; or, with a time, then.
 struct Condition {
   VariableId variable;
   std::uint32_t order = 0;
@@ -45,6 +45,7 @@ struct Condition {
   bool guess = false;
   bool implied = false;  // not written by a person: the start of an `integration`
   base::Span span;
+  std::optional<double> later = {};  // after the start
 };
 
 // What a value is measured in, for people.

@@ -170,13 +170,15 @@ class Flattener {
     Value target = places_[symbol->value];
     if (part.index.valid()) target = row(target, static_cast<std::uint32_t>(constant_in(part.index, nullptr)) - 1);
     Value value = evaluate(condition.value, nullptr);
+    const double time = constant(condition.time);
+    const std::optional<double> later = time > flat_.settings.starting_time ? std::optional(time) : std::nullopt;
     for (std::uint32_t i = 0; i < target.items.size(); ++i) {
       ExprId item = as_number(value.item(i));
       if (flat_.pool.is_constant(item) && !std::isfinite(flat_.pool[item].number)) {
         diags_.report(condition.span, start_not_finite, names_.text(tree_[part.name].name));
       }
       flat_.conditions.push_back({flat::VariableId(flat_.pool[target.items[i]].index), part.order, item,
-                                  condition.guess, false, condition.span});
+                                  condition.guess, false, condition.span, later});
     }
   }
 

@@ -715,8 +715,10 @@ class Lowering {
       for (ExprId e : {condition.leaf, condition.value}) {
         for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) wanted.push_back(leaf);
       }
-      program_.conditions.push_back({leaf_name(condition.leaf) + " = " + flat::print(model_, condition.value),
-                                     line_of(condition.span), condition.time});
+      program_.conditions.push_back(
+          {fmt::format("{}({}) = {}", leaf_name(condition.leaf), expr::print_number(condition.time),
+                       flat::print(model_, condition.value)),
+           line_of(condition.span), condition.time});
     }
     solve_needed(builder, wanted);
     for (std::uint32_t i = 0; i < sorted_.conditions.size(); ++i) {

@@ -335,7 +335,7 @@ void Parser::read_conditions() {
   read_end();
 }
 
-// start = var "(" value ")" ( "=" | "~" ) expr
+// start = var "(" arith ")" ( "=" | "~" ) expr
 bool Parser::read_condition(base::NameId with) {
   const std::size_t first = at_;
   Condition condition;
@@ -352,7 +352,7 @@ bool Parser::read_condition(base::NameId with) {
   if (with.valid() && tokens_.name(first) != with)
     diags_.report(variable, other_variable, text(first), names_.text(with));
   ++at_;
-  condition.time = read_value();
+  condition.time = read_arithmetic();
   if (!condition.time.valid() || !expect(TokenKind::right_paren)) return false;
   if (!at(TokenKind::equal) && !at(TokenKind::tilde)) {
     diag::Sink::Reported reported = report_expected("`=`, or `~` for a guess");

@@ -40,4 +40,9 @@ inline constexpr diag::Kind<Text> cancel_for_good{"S019",
 inline constexpr diag::Kind<Text> idle{"S020", "`{}` has no part in any equation that is left: it is 0",
                                        diag::Severity::warning};
 
+inline constexpr diag::Kind<Text, Text> too_many_conditions{
+    "S021", "one boundary value too many: no start is left that `{}({})` could determine"};
+inline constexpr diag::Kind<> later_with_delay{
+    "S022", "boundary values at other times cannot be found for a model with a delay"};
+
 }  // namespace structure

@@ -29,7 +29,8 @@ class Analysis {
   std::optional<Sorted> run() {
     std::size_t errors_before = diags_.error_count();
     for (const Equation& equation : model_.equations) equations_.push_back(equation);
-    conditions_ = model_.conditions;
+    for (const flat::Condition& condition : model_.conditions)
+      (condition.later ? later_ : conditions_).push_back(condition);
     fold_constants();
     settle_before_the_run();
     find_orders();
@@ -41,6 +42,7 @@ class Analysis {
     name_unknowns();
     sort_motion();
     if (diags_.error_count() > errors_before) return std::nullopt;
+    refuse_delays();
     sort_start();
     if (diags_.error_count() > errors_before) return std::nullopt;
     return std::move(sorted_);
@@ -120,6 +122,7 @@ class Analysis {
     equations_ = std::move(rest);
     chain_.assign(equations_.size(), {});
     for (flat::Condition& condition : conditions_) condition.value = constants(condition.value);
+    for (flat::Condition& condition : later_) condition.value = constants(condition.value);
   }
 
   // First values of behaviours and durations of delays: of numbers, constants and parameters.
@@ -208,6 +211,11 @@ class Analysis {
     }
     own_order_ = highest_;
     for (const flat::Delay& delay : model_.delays) want(delay);
+    for (const flat::Condition& condition : later_) {
+      if (!sorted_.constants.contains(condition.variable.value))
+        raise_orders(pool_.variable(condition.variable.value, condition.order));
+      raise_orders(condition.value);
+    }
     // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x. An
     // equation defines one name.
     std::vector<bool> taken(equations_.size());
@@ -1107,24 +1115,37 @@ class Analysis {
         .hint("drop it; or write `~` for `=` to give a first guess of it");
   }
 
-  // The states that an expression depends on, by way of whatever the motion works out from them.
-  std::vector<ExprId> states_behind(const std::vector<ExprId>& roots) {
+  enum class Reach { now, since_start };
+
+  // The states that an expression depends on, by way of whatever the motion works out from them; or whose starts it depends on.
+  std::vector<ExprId> states_behind(const std::vector<ExprId>& roots, Reach reach = Reach::now) {
     if (block_of_.empty()) {
       for (std::uint32_t b = 0; b < sorted_.motion.blocks.size(); ++b) {
         for (std::uint32_t u : sorted_.motion.blocks[b].unknowns) block_of_[sorted_.motion.unknowns[u]] = b;
       }
     }
+    if (reach == Reach::since_start && rate_of_.empty()) {
+      for (std::size_t i = 0; i < sorted_.states.size(); ++i) rate_of_[sorted_.states[i]] = sorted_.state_rates[i];
+    }
+    std::set<ExprId> handled;
     std::vector<ExprId> found;
     std::set<ExprId> seen;
     std::vector<ExprId> open = roots;
     while (!open.empty()) {
       const ExprId e = open.back();
       open.pop_back();
+      if (reach == Reach::since_start) {
+        for (ExprId leaf : symbolic::leaves(pool_, e, Op::discrete)) {
+          if (handled.insert(leaf).second) add_handlers(pool_[leaf].index, open);
+        }
+      }
       for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
         if (!seen.insert(leaf).second) continue;
         auto block = block_of_.find(leaf);
         if (block == block_of_.end()) {
           found.push_back(leaf);
+          if (auto rate = rate_of_.find(leaf); reach == Reach::since_start && rate != rate_of_.end())
+            open.push_back(rate->second);
           continue;
         }
         for (std::uint32_t u : sorted_.motion.blocks[block->second].unknowns) seen.insert(sorted_.motion.unknowns[u]);
@@ -1137,9 +1158,20 @@ class Analysis {
     return found;
   }
 
+  // What events give a discrete value, and what makes them happen.
+  void add_handlers(std::uint32_t discrete, std::vector<ExprId>& open) {
+    for (const flat::Event& event : model_.events) {
+      for (const flat::Update& update : event.updates) {
+        if (update.discrete != discrete) continue;
+        open.push_back(pool_.variable(update.value.value, 0));
+        if (event.condition.valid()) open.push_back(pool_.variable(event.condition.value, 0));
+      }
+    }
+  }
+
   // x(0) = 2 * y(0), where y is to be found: then x is, too.
   void free_what_reads_free(std::unordered_map<ExprId, Start>& starts) {
-    if (sorted_.constraints.empty()) return;
+    if (sorted_.constraints.empty() && later_.empty()) return;
     bool has_changed = true;
     while (has_changed) {
       has_changed = false;
@@ -1158,8 +1190,8 @@ class Analysis {
     }
   }
 
-  // Free states that constraints and conditions have a say in; the others keep 0, with a warning. Conditions that have no say
-  // in anything are reported.
+  // Free states that constraints and conditions, of whatever time, have a say in; the others keep 0, with a warning. Conditions
+  // that have no say in anything are reported.
   template <class Past>
   void find_determined(std::unordered_map<ExprId, Start>& starts, const std::vector<flat::Condition>& of_no_state,
                        Past& past) {
@@ -1171,9 +1203,9 @@ class Analysis {
       free.push_back(state);
     }
     std::vector<std::vector<std::uint32_t>> rows;
-    const auto add_row = [&](const std::vector<ExprId>& roots) {
+    const auto add_row = [&](const std::vector<ExprId>& roots, Reach reach = Reach::now) {
       std::vector<std::uint32_t> row;
-      for (ExprId state : states_behind(roots)) {
+      for (ExprId state : states_behind(roots, reach)) {
         if (auto found = column.find(state); found != column.end()) row.push_back(found->second);
       }
       rows.push_back(std::move(row));
@@ -1183,6 +1215,8 @@ class Analysis {
     const std::size_t certain = rows.size();
     for (const flat::Condition& condition : of_no_state)
       add_row({pool_.variable(condition.variable.value, condition.order), past(condition.value)});
+    for (const flat::Condition& condition : later_)
+      add_row({pool_.variable(condition.variable.value, condition.order), condition.value}, Reach::since_start);
     const Matching matching = match(rows, static_cast<std::uint32_t>(free.size()));
     std::set<std::uint32_t> said;
     for (std::size_t i = 0; i < of_no_state.size(); ++i) {
@@ -1194,6 +1228,15 @@ class Analysis {
       sorted_.conditions.push_back({pool_.variable(condition.variable.value, condition.order), past(condition.value),
                                     condition.span, model_.settings.starting_time});
     }
+    for (std::size_t i = 0; i < later_.size(); ++i) {
+      const flat::Condition& condition = later_[i];
+      const ExprId leaf = pool_.variable(condition.variable.value, condition.order);
+      if (matching.unknown_of[certain + of_no_state.size() + i] != unmatched) {
+        sorted_.conditions.push_back({leaf, condition.value, condition.span, *condition.later});
+      } else if (!says_what_is_known(condition) && said.insert(condition.span.begin).second) {
+        report_too_many(condition, starts);
+      }
+    }
     std::set<std::string> missing;
     for (std::uint32_t k = 0; k < free.size(); ++k) {
       if (matching.equation_of[k] != unmatched) continue;
@@ -1202,9 +1245,45 @@ class Analysis {
       if (start.is_guess) continue;
       std::string name = flat::primed(whole(variable_name(pool_[free[k]].index)), pool_[free[k]].order);
       if (!missing.insert(name).second) continue;
-      diags_.report(start.span, start_missing, name)
-          .hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
+      auto report = diags_.report(start.span, start_missing, name);
+      report.hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
+      if (!later_.empty())
+        report.hint("or ask for one more value at another time: `{}({}) = ..`", name,
+                    expr::print_number(*later_.front().later));
     }
+  }
+
+  // A condition at another time that no start is left for.
+  void report_too_many(const flat::Condition& condition, std::unordered_map<ExprId, Start>& starts) {
+    const std::string name = flat::primed(whole(variable_name(condition.variable.value)), condition.order);
+    auto report = diags_.report(condition.span, too_many_conditions, name, expr::print_number(*condition.later));
+    std::vector<std::string> given;
+    std::set<std::uint32_t> said;
+    for (ExprId state : sorted_.states) {  // in the order of the source
+      if (starts[state].kind != StartKind::given || given.size() == 4) continue;
+      const auto behind = states_behind({pool_.variable(condition.variable.value, condition.order), condition.value},
+                                        Reach::since_start);
+      if (std::find(behind.begin(), behind.end(), state) == behind.end()) continue;
+      const std::string of = flat::primed(whole(variable_name(pool_[state].index)), pool_[state].order);
+      if (std::find(given.begin(), given.end(), of) != given.end()) continue;
+      given.push_back(of);
+      if (said.insert(starts[state].span.begin).second) report.related(starts[state].span, "this start is given");
+    }
+    if (given.empty()) {
+      report.hint("drop it, or another condition");
+    } else {
+      const std::string start = expr::print_number(model_.settings.starting_time);
+      report.hint("drop it; or write `~` for `=` in `{}({})`{}, which is then a guess", given.front(), start,
+                  given.size() > 1 ? " or another of these" : "");
+    }
+  }
+
+  // What a delay remembers belongs to the state of a motion, and the search for a start does not look at it.
+  void refuse_delays() {
+    if (later_.empty() || model_.delays.empty()) return;
+    diags_.report(later_.front().span, later_with_delay)
+        .related(model_.delays.front().span, "the delay")
+        .hint("give starts only, and find the one that fits by --set; or take the delay out");
   }
 
   // A block's matrix is dense: its code and its time grow with the square and the cube of this.
@@ -1229,7 +1308,8 @@ class Analysis {
   std::vector<Equation> equations_;
   std::vector<std::pair<ExprId, ExprId>> written_;  // the sides as they were before constants were replaced
   std::vector<Link> chain_;                         // by equation
-  std::vector<flat::Condition> conditions_;
+  std::vector<flat::Condition> conditions_;         // of the start
+  std::vector<flat::Condition> later_;
   std::vector<std::uint32_t> highest_;    // by variable: the highest derivative
   std::vector<std::uint32_t> own_order_;  // by variable: the same, in the equations as written
   std::vector<bool> extended_;            // a state whose highest derivative is differentiated further
@@ -1245,6 +1325,7 @@ class Analysis {
   std::unordered_map<std::uint32_t, base::Span> constant_spans_;
   std::unordered_map<std::string, const flat::Variable*> by_name_;  // vectors by their first component
   std::unordered_map<ExprId, std::uint32_t> block_of_;  // of each unknown of the motion, once it is asked for
+  std::unordered_map<ExprId, ExprId> rate_of_;          // of each state, once it is asked for
   std::set<std::uint32_t> named_;                       // unknowns of which it was said that nothing determines them
   int redundant_ = 0;  // equations that say nothing, and have no name that stands nowhere yet
   Sorted sorted_;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 
 #include "kernel/kernel.h"
@@ -41,6 +42,17 @@ Initial find_initial(const tactus_model& model, const std::vector<ParameterValue
   for (const ParameterValue& parameter : parameters)
     instance.section(model.layout.parameters)[parameter.index] = parameter.value;
   if (int status = tk_start(&model, instance.get())) fail(status);
+  if (!initial.failure && has_later_conditions(model)) {
+    std::string mistake;
+    std::optional<Plan> plan = make_plan(model, {}, mistake);
+    if (!plan) plan = make_plan(model, {.solver = TACTUS_TSIT5}, mistake);
+    const BoundarySolution boundary = solve_boundary({model, *plan, parameters, {}});
+    initial.failure = boundary.failure;
+    if (!boundary.failure) {
+      std::copy(boundary.nodes[0].states.begin(), boundary.nodes[0].states.end(), instance.states().begin());
+      initial.notes.push_back(boundary.note());
+    }
+  }
   std::set<std::string> states;
   for (std::uint32_t i = 0; i < model.state_count; ++i) {
     const std::uint32_t flag = model.state_flags ? model.state_flags[i] : std::uint32_t{TACTUS_STATE_GIVEN};
@@ -49,7 +61,7 @@ Initial find_initial(const tactus_model& model, const std::vector<ParameterValue
     states.insert(model.state_names[i]);
   }
   if (initial.failure) return initial;
-  initial.notes = redundant_constraints(model, instance.get());
+  for (std::string& note : redundant_constraints(model, instance.get())) initial.notes.push_back(std::move(note));
   std::vector<double> warm(model.warm_count);
   if (int status = evaluate_outputs(model, instance.get(), instance->time, instance.states().data(), warm)) {
     fail(status);

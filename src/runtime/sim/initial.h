@@ -23,6 +23,7 @@ struct Initial {
   std::optional<Failure> failure;
 };
 
+// With boundary values at other times `model` has the tangents of all functions.
 [[nodiscard]] Initial find_initial(const tactus_model& model, const std::vector<ParameterValue>& parameters);
 
 // "the constraint .. follows from the others": one for each, at the instance's present state.

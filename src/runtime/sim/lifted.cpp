@@ -69,7 +69,7 @@ std::uint32_t Lifted::result_size() const {
 // All sections but the states are those inside the inner Instance, so that both models see the same values.
 void Lifted::lay_out() {
   tactus_layout& layout = table_.model.layout;
-  for (std::uint32_t tactus_layout::* section :
+  for (std::uint32_t tactus_layout::*section :
        {&tactus_layout::inputs, &tactus_layout::input_rates, &tactus_layout::parameters, &tactus_layout::derived,
         &tactus_layout::outputs, &tactus_layout::warm, &tactus_layout::discrete, &tactus_layout::clocks,
         &tactus_layout::history, &tactus_layout::watched, &tactus_layout::work}) {
@@ -91,6 +91,7 @@ void Lifted::lay_out() {
   places_.scratch = take(result_size() + direction_size_);
   layout.stages = take(std::uint64_t{TACTUS_STAGE_VECTORS} * table_.model.state_count + inner_.warm_count);
   layout.projection = take(tk_projection_size(&table_.model));
+  layout.linear = at;  // none: there are no tangents of tangents, so no stiff method either
   layout.size = at;
 }
 
@@ -297,13 +298,27 @@ std::span<const double> Lifted::discrete_sensitivity(const tactus_instance* inst
       inner_.discrete_count};
 }
 
+int Lifted::sensitivity_of(tactus_instance* outer, tactus_function function, std::size_t seed, double* result) const {
+  double* along = direction(outer, seed);
+  const double* x = states_of(outer);
+  std::copy_n(x + states_ * (1 + seed), states_, along + tactus_direction_states(&inner_));
+  return leave(outer, inner_.tangent(&inner_, enter(outer), function, outer->time, x, along, result));
+}
+
 int Lifted::output_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const {
   TACTUS_CHECK(result.size() == inner_.output_count);
-  double* along = direction(instance, seed);
+  return sensitivity_of(instance, TACTUS_OF_OUTPUTS, seed, result.data());
+}
+
+int Lifted::conditions(tactus_instance* instance, std::span<double> result) const {
+  TACTUS_CHECK(result.size() == inner_.condition_count);
   const double* x = states_of(instance);
-  std::copy_n(x + states_ * (1 + seed), states_, along + tactus_direction_states(&inner_));
-  return leave(instance,
-               inner_.tangent(&inner_, enter(instance), TACTUS_OF_OUTPUTS, instance->time, x, along, result.data()));
+  return leave(instance, inner_.condition(&inner_, enter(instance), instance->time, x, result.data()));
+}
+
+int Lifted::condition_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const {
+  TACTUS_CHECK(result.size() == inner_.condition_count);
+  return sensitivity_of(instance, TACTUS_OF_CONDITIONS, seed, result.data());
 }
 
 }  // namespace sim

@@ -54,6 +54,10 @@ class Lifted {
   std::span<const double> discrete_sensitivity(const tactus_instance* instance, std::size_t seed) const;
   // Of the recorded values at (time, states); result: output_count doubles. Changes scratch only.
   int output_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const;
+  // What the conditions leave over at (time, states), whatever their times, and its sensitivity; result: condition_count doubles. For
+  // those of the inner model, since the lifted one has none. Change scratch only.
+  int conditions(tactus_instance* instance, std::span<double> result) const;
+  int condition_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const;
 
  private:
   // What the kernel gets; its address leads back here.
@@ -86,6 +90,7 @@ class Lifted {
   int leave(tactus_instance* outer, int status) const;
   double* direction(tactus_instance* outer, std::size_t seed) const;
   double* states_of(tactus_instance* outer) const;
+  int sensitivity_of(tactus_instance* outer, tactus_function function, std::size_t seed, double* result) const;
   // How fast the time of the event that is due moves.
   int find_moves(tactus_instance* outer) const;
   std::uint32_t result_size() const;

@@ -81,6 +81,14 @@ class Run {
 
   int fixed_steps(std::int64_t count);
   bool check_delays();
+  bool meet_boundary_values();
+  bool is_at_node() const {
+    return boundary_ && next_node_ < boundary_->nodes.size() && instance_->time >= boundary_->nodes[next_node_].time;
+  }
+  void place_on_node();
+  double next_stop(double end) const {
+    return boundary_ && next_node_ < boundary_->nodes.size() ? std::min(end, boundary_->nodes[next_node_].time) : end;
+  }
 
   bool fail(int status, bool starting = false);
   bool evaluate(double t, const double* x);
@@ -133,6 +141,9 @@ class Run {
   std::optional<Failure> failure_;
   bool has_considered_stiffness_ = false;
   std::optional<double> switched_at_;
+  std::optional<BoundarySolution> boundary_;
+  std::size_t next_node_ = 1;
+  double tolerance_ = 0;
   std::vector<std::string> notes_;
 };
 
@@ -219,6 +230,8 @@ bool Run::start() {
   inputs_.set(*model_, instance_.get(), plan_.start, plan_.adaptive() ? 0 : plan_.step);
   if (int status = tk_start(model_, instance_.get())) return fail(status, true);
   notes_ = redundant_constraints(*model_, instance_.get());
+  tolerance_ = plan_.tolerance;
+  if (has_later_conditions(*model_) && !meet_boundary_values()) return false;
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
   if (observer_) {
@@ -226,6 +239,40 @@ bool Run::start() {
     next_row_ = 1;
   }
   return true;
+}
+
+bool Run::meet_boundary_values() {
+  const tactus_model* table = request_.tangent_table ? request_.tangent_table() : request_.table();
+  boundary_ = solve_boundary({*table, plan_, request_.parameters, request_.feeds, request_.stop});
+  if (boundary_->is_interrupted) {
+    ending_ = Ending::interrupted;
+    return false;
+  }
+  if (boundary_->failure) {
+    ending_ = Ending::failed;
+    failure_ = boundary_->failure;
+    return false;
+  }
+  const std::vector<BoundaryNode>& nodes = boundary_->nodes;
+  std::copy(nodes[0].states.begin(), nodes[0].states.end(), states());
+  notes_.push_back(boundary_->note());
+  if (nodes.size() > 1) {
+    const std::string between = plan_.adaptive() ? fmt::format(", at a tolerance of {:g}", boundary_->tolerance) : "";
+    notes_.push_back(fmt::format(
+        "this motion runs away from its start too fast to be followed from there: it is put back on what was "
+        "found {}{}",
+        nodes.size() == 2 ? "once" : fmt::format("{} times", nodes.size() - 1), between));
+    tolerance_ = boundary_->tolerance;
+  }
+  return true;
+}
+
+// Where the run was cut to find its start it goes on from the states that were found.
+void Run::place_on_node() {
+  if (!is_at_node()) return;
+  const std::vector<double>& found = boundary_->nodes[next_node_++].states;
+  std::copy(found.begin(), found.end(), states());
+  instance_->first_stage_valid = 0;
 }
 
 // Durations may depend on parameters, so they are known only now.
@@ -251,8 +298,11 @@ bool Run::advance_to(std::int64_t step) {
   while (instance_->steps < step) {
     if (!go_on()) return false;
     refresh_table();
+    place_on_node();
     std::int64_t left = step - instance_->steps;
     std::int64_t count = std::min(left, slice_steps_);
+    if (const double stop = next_stop(plan_.end); stop < plan_.end)
+      count = std::min<std::int64_t>(count, std::llround((stop - plan_.start) / plan_.step) - instance_->steps);
     auto before = Clock::now();
     int status = TACTUS_OK;
     if (inputs_.empty()) {
@@ -318,6 +368,7 @@ bool Run::last_short_step() {
 
 // One step of length h and the rows strictly inside it.
 bool Run::fixed_step_with_rows(double h) {
+  place_on_node();
   if (has_events_) return fixed_parts_with_rows(h);
   refresh_table();
   inputs_.set(*model_, instance_.get(), instance_->time, h);
@@ -396,16 +447,17 @@ void Run::adaptive() {
   while (instance_->time < plan_.end) {
     if (!go_on()) return;
     refresh_table();
+    place_on_node();
     if (!inputs_.empty() && instance_->time >= knot) {
       knot = std::min(inputs_.next_knot(instance_->time + gap), plan_.end);
       if (plan_.end - knot < gap) knot = plan_.end;
       inputs_.set(*model_, instance_.get(), instance_->time, knot - instance_->time);
       instance_->first_stage_valid = 0;  // a rate that the model reads may have jumped
     }
-    double end = inputs_.empty() ? plan_.end : knot;
+    double end = next_stop(inputs_.empty() ? plan_.end : knot);
     if (has_events_) {
       const double close = grid_slack * plan_.period;
-      if (int status = tk_part(model_, instance_.get(), solver_, plan_.step, plan_.tolerance, end)) {
+      if (int status = tk_part(model_, instance_.get(), solver_, plan_.step, tolerance_, end)) {
         fail(status);
         return;
       }
@@ -416,7 +468,7 @@ void Run::adaptive() {
       if (!consider_stiffness()) return;
       continue;
     }
-    int status = model_->adaptive_step(model_, instance_.get(), solver_, end, plan_.step, plan_.tolerance);
+    int status = model_->adaptive_step(model_, instance_.get(), solver_, end, plan_.step, tolerance_);
     if (status != TACTUS_OK) {
       fail(status);
       return;
@@ -488,6 +540,7 @@ Outcome Run::finish() {
   outcome.failure = failure_;
   outcome.solver = solver_;
   outcome.switched_at = switched_at_;
+  outcome.boundary = std::move(boundary_);
   outcome.notes = std::move(notes_);
   return outcome;
 }

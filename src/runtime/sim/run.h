@@ -1,7 +1,7 @@
 // The batch loop around the kernel: a model's table, what was asked for, and an observer in; rows to the observer and an
 // Outcome out.
 //
-//   tk_reset, parameters, inputs, tk_start
+//   tk_reset, parameters, inputs, tk_start; with boundary values at other times the start that meets them (shooting.h)
 //   fixed:     chunks of table->fixed_steps up to the next row, each at most about 50 ms of work
 //   adaptive:  table->adaptive_step, never across a knot of an input's signal; from where an explicit method finds the system
 //              stiff on by a stiff one, unless the person chose the solver
@@ -24,6 +24,7 @@
 #include "runtime/sim/failure.h"
 #include "runtime/sim/inputs.h"
 #include "runtime/sim/plan.h"
+#include "runtime/sim/shooting.h"
 
 namespace sim {
 
@@ -35,17 +36,14 @@ class Observer {
   virtual bool row(double t, std::span<const double> outputs) = 0;
 };
 
-struct ParameterValue {
-  std::uint32_t index = 0;
-  double value = 0;
-};
-
 struct Request {
   // The table to use from now on: asked before every chunk, so that a better compiled one may take over. All of them have the
   // same metadata and layout.
   std::function<const tactus_model*()> table;
   // The same with tangents, for the stiff solvers; they are compiled when it is first asked for. Empty: `table` has what there is.
   std::function<const tactus_model*()> stiff_table;
+  // The same with the tangents of all functions, for boundary values at other times. Empty: there are none.
+  std::function<const tactus_model*()> tangent_table;
   Plan plan;
   std::vector<ParameterValue> parameters;
   std::vector<Feed> feeds;                  // an input without one reads zero
@@ -73,9 +71,10 @@ struct Outcome {
   std::int64_t events_total = 0;
   std::int64_t crossings = 0;  // how often a relation changed
   std::optional<Failure> failure;
-  std::vector<double> outputs;          // at `time`; empty when they could not be computed
-  tactus_solver solver = TACTUS_TSIT5;  // at the end
-  std::optional<double> switched_at;    // when another solver took over
+  std::vector<double> outputs;               // at `time`; empty when they could not be computed
+  tactus_solver solver = TACTUS_TSIT5;       // at the end
+  std::optional<double> switched_at;         // when another solver took over
+  std::optional<BoundarySolution> boundary;  // when there are boundary values at other times
   std::vector<std::string> notes;
 };
 
