@@ -381,6 +381,19 @@ class Rest(ControlTest):
         self.assert_close(found["states"]["y"], 1, 1e-12)
         self.assertEqual(found["stability"], "unstable")
 
+    def test_start_between_two_states_of_rest(self):
+        # The start is to the side: nothing draws the search up or down, so it begins anew beside it.
+        found, = self.rest(EXAMPLES / "pendulum_cartesian.tact")
+        self.assert_close(abs(found["states"]["y"]), 1, 1e-12)
+        self.assertEqual(len(self.rest(EXAMPLES / "pendulum_cartesian.tact", "--all")), 2)
+
+    def test_through_limits(self):
+        # The controller begins at its limit of 24 V; at rest, without load, the shaft is where it is wanted and no current flows.
+        found, = self.rest(EXAMPLES / "dc_motor_position.tact")
+        self.assert_close(found["states"]["motor.a"], 3, 1e-9)
+        self.assert_close(found["states"]["motor.i"], 0, 1e-9)
+        self.assertEqual(found["stability"], "stable")
+
     def test_nonlinear_circuit(self):
         # Diode and resistor: i = I (exp(v / V) - 1) = (5 - v) / R, here found by bisection.
         program = """\

@@ -161,6 +161,7 @@ struct Results {
     figure.x_label = "frequency [rad/s]";
     figure.x_scale = trace::Scale::logarithmic;
     figure.panels = {{"magnitude [dB]", {}}, {"phase [deg]", {}}};
+    figure.panels[0].y_tick = 20;
     figure.panels[1].y_tick = 45;
     const bool is_table = path.ends_with(".csv");
     for (std::size_t k = 0; k < list.size(); ++k) {

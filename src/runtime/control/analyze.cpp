@@ -274,7 +274,7 @@ void find_margins(const LinearSystem& single, Transfer& transfer) {
         transfer.phase_margin = Margin{phase, at};
     }
     before = now;
-    if (std::abs(now.value.imag()) <= 1e-9 * std::abs(now.value)) continue;
+    if (std::abs(now.value.imag()) <= 1e-6 * std::abs(now.value)) continue;
     if (std::isfinite(std::abs(before_complex.value)) && (before_complex.value.imag() < 0) != (now.value.imag() < 0)) {
       const double at = crossing(before_complex.w, w, above);
       const Complex value = g(at);

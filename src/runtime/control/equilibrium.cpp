@@ -16,6 +16,8 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int most_iterations = 200;
+constexpr int most_steps = 400;  // along the motion
+constexpr int second_guesses = 24;
 constexpr double at_rest = 1e-9;    // of the size of a row's terms
 constexpr double not_felt = 1e-10;  // singular values below this part of the largest are directions that nothing feels
 constexpr double longest_step = 100;  // of a full step, in units of 1 + |v|
@@ -142,9 +144,8 @@ Index find_worst(const VectorXd& left) {
   return worst;
 }
 
-}  // namespace
-
-Equilibrium find_equilibrium(const tactus_model& model, tactus_instance* instance, std::span<const Input> free) {
+// From the one guess that the instance holds.
+Equilibrium search_from_here(const tactus_model& model, tactus_instance* instance, std::span<const Input> free) {
   Equilibrium result;
   Search search(model, instance, free);
   VectorXd v = search.read(), left;
@@ -199,7 +200,8 @@ Equilibrium find_equilibrium(const tactus_model& model, tactus_instance* instanc
   const Scaled scaled(jacobian, v);
   const VectorXd scaled_left = left.cwiseQuotient(scaled.rows);
   result.worst = static_cast<std::size_t>(find_worst(scaled_left));
-  result.is_found = scaled_left.size() == 0 || scaled_left.lpNorm<Eigen::Infinity>() <= at_rest;
+  result.off = scaled_left.size() == 0 ? 0 : scaled_left.lpNorm<Eigen::Infinity>();
+  result.is_found = result.off <= at_rest;
   result.states.assign(v.data(), v.data() + model.state_count);
   result.free.assign(v.data() + model.state_count, v.data() + v.size());
   result.residuals.assign(left.data(), left.data() + left.size());
@@ -225,16 +227,101 @@ Equilibrium find_equilibrium(const tactus_model& model, tactus_instance* instanc
   return result;
 }
 
+// The guess that an instance holds, and others around it, near and far in turn.
+class Guesses {
+ public:
+  Guesses(const tactus_model& model, tactus_instance* instance, std::span<const Input> free)
+      : search_(model, instance, free),
+        instance_(instance),
+        header_(*instance),
+        data_(tactus_data(instance), tactus_data(instance) + model.layout.snapshot),
+        guess_(search_.read()) {}
+
+  const VectorXd& first() const { return guess_; }
+  void reset() {
+    *instance_ = header_;
+    std::copy(data_.begin(), data_.end(), tactus_data(instance_));
+  }
+  // The k-th, from 1 on, into the instance.
+  tactus_status take(int k) {
+    reset();
+    const double reach = std::pow(10, -1 + k % 4);
+    VectorXd v = guess_;
+    for (Index i = 0; i < v.size(); ++i) v[i] += reach * uniform() * (1 + std::abs(guess_[i])) / 4;
+    return search_.write(v);
+  }
+
+ private:
+  // In [-1, 1). The sequence is the same everywhere, unlike that of the library's distributions.
+  double uniform() { return static_cast<double>(random_() >> 11) * 0x1p-52 - 1; }
+
+  Search search_;
+  tactus_instance* instance_;
+  tactus_instance header_;
+  std::vector<double> data_;
+  VectorXd guess_;
+  std::mt19937_64 random_{20};
+};
+
+// Follows the motion towards rest, by implicit steps that lengthen as it slows down (pseudo-transient continuation: Kelley and Keyes,
+// SIAM J. Numer. Anal. 35(2), 1998): it passes limits and other kinks at which a search for zeros stops.
+void follow_motion(const tactus_model& model, tactus_instance* instance, std::span<const Input> free) {
+  const Index n = static_cast<Index>(model.state_count);
+  Search search(model, instance, free);
+  VectorXd v = search.read(), left, next_left;
+  MatrixXd jacobian;
+  if (search.evaluate(v, left) != TACTUS_OK) return;
+  const auto speed = [&](const VectorXd& f) {
+    return f.head(n).cwiseQuotient((v.head(n).cwiseAbs().array() + 1).matrix()).norm();
+  };
+  double step = 0.1 / std::max(speed(left), 1e-300);
+  for (int k = 0; k < most_steps && speed(left) > 0; ++k) {
+    if (search.differentiate(jacobian) != TACTUS_OK) break;
+    const MatrixXd shifted = MatrixXd::Identity(n, n) / step - jacobian.leftCols(n).topRows(n);
+    VectorXd next = v;
+    next.head(n) += shifted.partialPivLu().solve(left.head(n));
+    if (model.constraint_count > 0 && next.allFinite())
+      (void)tk_project(&model, instance, instance->time, next.data(), 4);  // else the search that follows does
+    const bool is_good = next.allFinite() && search.evaluate(next, next_left) == TACTUS_OK;
+    if (!is_good) {
+      step /= 10;
+      if (step < 1e-300 || search.evaluate(v, left) != TACTUS_OK) break;
+      continue;
+    }
+    const double before = speed(left);
+    v = next;
+    left = next_left;
+    step *= std::clamp(before / std::max(speed(left), 1e-300), 0.3, 2.0);
+  }
+  (void)search.write(v);
+}
+
+}  // namespace
+
+Equilibrium find_equilibrium(const tactus_model& model, tactus_instance* instance, std::span<const Input> free) {
+  Guesses guesses(model, instance, free);
+  Equilibrium best = search_from_here(model, instance, free);
+  if (best.status != TACTUS_OK || best.is_found) return best;
+  guesses.reset();
+  follow_motion(model, instance, free);
+  if (Equilibrium other = search_from_here(model, instance, free); other.status == TACTUS_OK && other.is_found)
+    return other;
+  for (int k = 1; k <= second_guesses; ++k) {
+    if (guesses.take(k) != TACTUS_OK) continue;
+    Equilibrium other = search_from_here(model, instance, free);
+    if (other.status == TACTUS_OK && other.is_found) return other;
+    if (other.status == TACTUS_OK && other.off < best.off) best = std::move(other);
+  }
+  guesses.reset();
+  best.status = place(model, instance, free, best);
+  return best;
+}
+
 std::vector<Equilibrium> find_equilibria(const tactus_model& model, tactus_instance* instance,
                                          std::span<const Input> free, int attempts) {
   Search search(model, instance, free);
-  const VectorXd guess = search.read();
-  const std::vector<double> data(tactus_data(instance), tactus_data(instance) + model.layout.snapshot);
-  const tactus_instance header = *instance;
-  const auto reset = [&] {
-    *instance = header;
-    std::copy(data.begin(), data.end(), tactus_data(instance));
-  };
+  Guesses guesses(model, instance, free);
+  const VectorXd& guess = guesses.first();
 
   struct Found {
     Equilibrium equilibrium;
@@ -243,18 +330,9 @@ std::vector<Equilibrium> find_equilibria(const tactus_model& model, tactus_insta
     double distance;
   };
   std::vector<Found> all;
-  std::mt19937_64 random(20);  // its sequence is the same everywhere, unlike that of the library's distributions
-  const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-52 - 1; };
   for (int attempt = 0; attempt <= attempts; ++attempt) {
-    reset();
-    if (attempt > 0) {
-      // Near and far in turn.
-      const double reach = std::pow(10, -1 + attempt % 4);
-      VectorXd v = guess;
-      for (Index i = 0; i < v.size(); ++i) v[i] += reach * uniform() * (1 + std::abs(guess[i])) / 4;
-      if (search.write(v) != TACTUS_OK) continue;
-    }
-    Equilibrium equilibrium = find_equilibrium(model, instance, free);
+    if (attempt > 0 && guesses.take(attempt) != TACTUS_OK) continue;
+    Equilibrium equilibrium = search_from_here(model, instance, free);
     if (equilibrium.status != TACTUS_OK || !equilibrium.is_found) continue;
     const VectorXd v = search.read();
     // The same one, or of the same family: the way there is one that no equation feels.
@@ -269,7 +347,7 @@ std::vector<Equilibrium> find_equilibria(const tactus_model& model, tactus_insta
     const double distance = (v - guess).cwiseQuotient((guess.cwiseAbs().array() + 1).matrix()).norm();
     all.push_back({std::move(equilibrium), v, std::move(jacobian), distance});
   }
-  reset();
+  guesses.reset();
   std::stable_sort(all.begin(), all.end(), [](const Found& a, const Found& b) { return a.distance < b.distance; });
   std::vector<Equilibrium> result;
   for (Found& found : all) result.push_back(std::move(found.equilibrium));

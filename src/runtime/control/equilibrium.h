@@ -26,6 +26,7 @@ struct Equilibrium {
   // What is left over, each in its own unit: first the derivatives of the states, then the constraints.
   std::vector<double> residuals;
   std::size_t worst = 0;  // the index of the one that is off most for the size of its terms
+  double off = 0;         // by how much, in that size
   // Not alone: so many directions lead to other states of rest; `loose` are the unknowns (states, then free) that change along them.
   std::size_t freedom = 0;
   std::vector<std::size_t> loose;
@@ -33,7 +34,9 @@ struct Equilibrium {
   tactus_status status = TACTUS_OK;  // of the guess; else nothing above is valid
 };
 
-// The guess is what the instance holds, and it is left at what was found, or at the closest point. `model` has `tangent`.
+// The guess is what the instance holds, and it is left at what was found, or at the closest point. Where the search ends without rest, as
+// it does at kinks and between two of them, it begins anew: from where the motion itself leads, then from a few points around the guess,
+// always the same. `model` has `tangent`.
 [[nodiscard]] Equilibrium find_equilibrium(const tactus_model& model, tactus_instance* instance,
                                            std::span<const Input> free);
 
