@@ -294,6 +294,21 @@ class Robertson(ExampleTest):
         got = values(self.FILE, "--solver", "cvode")
         self.assert_close(got["a"], self.EXPECTED["a"], 1e-10)
         self.assert_close(got["c"], self.EXPECTED["c"], 1e-10)
+class CartPole(ExampleTest):
+    """Its linear system is in tests/control_test.py."""
+    FILE = "cart_pole.tact"
+    M, m, l, g = 2, 0.5, 0.8, 9.81
+
+    def test_momentum_and_energy_are_kept(self):
+        got = run(self.FILE, "--show", "x,x',a,a'")["values"]
+        v, a, w = got["x'"], got["a"], got["a'"]
+        # From rest without a force: the centre of mass does not move, and the pole's height becomes motion. rk4 at 1 ms: about 1e-11.
+        self.assertAlmostEqual((self.M + self.m) * v + self.m * self.l * w * math.cos(a), 0, delta=1e-9)
+        self.assertAlmostEqual((self.M + self.m) * got["x"] + self.m * self.l * math.sin(a),
+                               self.m * self.l * math.sin(0.05), delta=1e-9)
+        motion = (self.M + self.m) / 2 * v**2 + self.m * self.l * v * w * math.cos(a) + self.m / 2 * (self.l * w) ** 2
+        self.assertAlmostEqual(motion, self.m * self.g * self.l * (math.cos(0.05) - math.cos(a)), delta=1e-8)
+        self.assertGreater(a, math.pi / 2)
 
 
 class BalancedPendulum(ExampleTest):

@@ -22,6 +22,7 @@ constexpr const char* main_footer = R"(Examples:
   tactus check ball.tact                        only look for mistakes
   tactus explain ball.tact                      what the compiler made of it
   tactus format ball.tact                       lay out its text
+  tactus linearize cart.tact --at equilibrium   poles, zeros, Bode and step plots
 
 `tactus COMMAND --help` says more about each.
 Exit codes: 0 done; 1 the model has errors; 2 usage; 3 a check was broken; 4 the run failed, all rows kept;
@@ -67,6 +68,24 @@ constexpr const char* plot_footer = R"(Examples:
   tactus plot run.csv                           writes run.svg
   tactus plot run.csv -o energy.png --show H,p[1])";
 
+constexpr const char* linearize_footer = R"(Examples:
+  tactus linearize motor.tact                               at the start: A, B, C, D, poles, margins
+  tactus linearize cart.tact --at equilibrium --guess a=0.1 at the nearest state of rest
+  tactus linearize cart.tact --at 3 --inputs F --outputs x,a  where a run of 3 seconds ends
+  tactus linearize motor.tact --plot bode.svg --step-plot step.svg --csv abcd.csv
+
+Without --inputs: all that an `external` reads. --inputs may also name parameters. Without --outputs: all that an `external` writes,
+else the states. A plot whose name ends in .csv is a table of its numbers. --csv writes one table: a row for each state's
+derivative and each output, a column for each state and each input.)";
+
+constexpr const char* equilibrium_footer = R"(Examples:
+  tactus equilibrium pendulum.tact                          from the start as a guess
+  tactus equilibrium pendulum.tact --guess a=3              from elsewhere
+  tactus equilibrium crane.tact --free F --guess F=100      which force holds it?
+  tactus equilibrium pendulum.tact --all --json             all that are found from many guesses
+
+Exit code 4 when there is none: then the closest point is told, and what does not come to rest there.)";
+
 constexpr const char* export_footer = R"(Examples:
   tactus export c ball.tact -o ball_c           ball_c/ball.c, ball.h, Makefile
   make -C ball_c && ball_c/ball > run.csv)";
@@ -80,6 +99,26 @@ void add_set(CLI::App& command, std::vector<std::string>& set) {
 
 void add_files(CLI::App& command, std::vector<std::string>& files) {
   command.add_option("files", files, "the model: .tact, or .phydl and .ridl together")->required()->type_name("FILE..");
+}
+
+// What says where a model is looked at.
+void add_point(CLI::App& command, PointOptions& point) {
+  add_files(command, point.files);
+  add_set(command, point.set);
+  command.add_option("--hold", point.hold, "keep an input at this value; one that nothing feeds is 0")
+      ->type_name("INPUT=VALUE")
+      ->allow_extra_args(false);
+  command.add_option("--device", point.devices, "what stands behind an `external`: --device hand=file:hand.csv")
+      ->type_name("NAME=KIND:ARG")
+      ->allow_extra_args(false);
+  command.add_option("--free", point.free, "inputs and parameters that the state of rest may choose")
+      ->type_name("u,k")
+      ->allow_extra_args(false);
+  command.add_option("--guess", point.guess, "where the search for rest begins; the start when not given")
+      ->type_name("STATE=VALUE")
+      ->allow_extra_args(false);
+  command.add_flag("--json", point.json, "print one JSON object");
+  command.add_flag("--quiet", point.quiet, "print nothing but errors");
 }
 
 bool wants_json(int argc, const char* const* argv) {
@@ -226,6 +265,34 @@ Command parse_command_line(int argc, const char* const* argv) {
   plot_command->add_flag("--json", plot.json, "print one JSON object");
   plot_command->add_flag("--quiet", plot.quiet, "print nothing but errors");
 
+  LinearizeOptions linearize;
+  CLI::App* linearize_command =
+      app.add_subcommand("linearize", "the linear system at one instant: A, B, C, D, poles, Bode, step");
+  linearize_command->footer(linearize_footer);
+  linearize_command->add_option("--at", linearize.at, "a time to run to, or `equilibrium`; the start when not given")
+      ->type_name("T");
+  linearize_command->add_option("--inputs", linearize.inputs, "inputs and parameters that move it: u, p[1], k")
+      ->type_name("a,b")
+      ->allow_extra_args(false);
+  linearize_command->add_option("--outputs", linearize.outputs, "what is looked at: x, x', p[1]")
+      ->type_name("a,b")
+      ->allow_extra_args(false);
+  linearize_command->add_option("--csv", linearize.csv, "write A, B, C and D as one table")->type_name("abcd.csv");
+  linearize_command->add_option("--plot", linearize.plot, "draw the Bode plot: .svg, .png, .pdf; .csv: its numbers")
+      ->type_name("bode.svg")
+      ->allow_extra_args(false);
+  linearize_command->add_option("--step-plot", linearize.step_plot, "draw the step response; the same endings")
+      ->type_name("step.svg")
+      ->allow_extra_args(false);
+  add_point(*linearize_command, linearize.point);
+
+  EquilibriumOptions equilibrium;
+  CLI::App* equilibrium_command = app.add_subcommand("equilibrium", "find a state of rest");
+  equilibrium_command->footer(equilibrium_footer);
+  equilibrium_command->add_flag("--all", equilibrium.all, "look from many guesses, and list all that are found");
+  equilibrium_command->add_option("--csv", equilibrium.csv, "write names and values")->type_name("rest.csv");
+  add_point(*equilibrium_command, equilibrium.point);
+
   CLI::App* export_command = app.add_subcommand("export", "let a compiled model leave the house");
   export_command->require_subcommand(1);
   export_command->footer(export_footer);
@@ -278,7 +345,8 @@ Command parse_command_line(int argc, const char* const* argv) {
     const CLI::App& command = reached();
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
-      std::vector<std::string> names = {"run", "check", "explain", "format", "lsp", "plot", "export"};
+      std::vector<std::string> names = {"run",  "check",     "explain",     "format", "lsp",
+                                        "plot", "linearize", "equilibrium", "export"};
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
@@ -302,6 +370,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (*format_command) return format;
   if (*lsp_command) return lsp;
   if (*plot_command) return plot;
+  if (*linearize_command) return linearize;
+  if (*equilibrium_command) return equilibrium;
   return export_c;
 }
 

@@ -77,6 +77,36 @@ struct PlotOptions {
 };
 int plot(const PlotOptions& options);
 
+// Where a model is looked at: what linearize and equilibrium share.
+struct PointOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> set;
+  std::vector<std::string> devices;
+  std::vector<std::string> hold;   // "input=value"
+  std::vector<std::string> free;   // each "u,k": inputs and parameters that a state of rest may choose
+  std::vector<std::string> guess;  // "state=value": where its search begins
+  bool json = false;
+  bool quiet = false;
+};
+
+struct LinearizeOptions {
+  PointOptions point;
+  std::string at;  // a time, or "equilibrium"; empty: the start
+  std::vector<std::string> inputs;
+  std::vector<std::string> outputs;
+  std::string csv;
+  std::vector<std::string> plot;       // Bode: .svg, .png, .pdf, or .csv for the numbers
+  std::vector<std::string> step_plot;  // the same of the step response
+};
+int linearize(const LinearizeOptions& options);
+
+struct EquilibriumOptions {
+  PointOptions point;
+  bool all = false;
+  std::string csv;
+};
+int equilibrium(const EquilibriumOptions& options);
+
 struct ExportCOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;

@@ -36,6 +36,8 @@ int main(int argc, char** argv) {
                                  [](const driver::FormatOptions& options) { return driver::format(options); },
                                  [](const driver::LspOptions& options) { return driver::lsp(options); },
                                  [](const driver::PlotOptions& options) { return driver::plot(options); },
+                                 [](const driver::LinearizeOptions& options) { return driver::linearize(options); },
+                                 [](const driver::EquilibriumOptions& options) { return driver::equilibrium(options); },
                                  [](const driver::ExportCOptions& options) { return driver::export_c(options); },
                              },
                              driver::parse_command_line(argc, argv));

@@ -94,18 +94,19 @@ bool match_columns(const trace::Signal& signal, const std::string& path,
 
 }  // namespace
 
-std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set, Mistake& mistake) {
+std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set, Mistake& mistake,
+                                                              std::string_view option) {
   std::vector<compiler::Override> overrides;
   for (const std::string& word : set) {
     std::size_t equals = word.find('=');
     if (equals == std::string::npos || equals == 0) {
-      mistake = {fmt::format("`--set {}` gives no value", word), "such as --set k=9"};
+      mistake = {fmt::format("`{} {}` gives no value", option, word), fmt::format("such as {} k=9", option)};
       return std::nullopt;
     }
     auto value = read_number(std::string_view(word).substr(equals + 1));
     if (!value) {
-      mistake = {fmt::format("`{}` in `--set {}` is not a number", word.substr(equals + 1), word),
-                 "such as --set k=9 or --set k=1e-3"};
+      mistake = {fmt::format("`{}` in `{} {}` is not a number", word.substr(equals + 1), option, word),
+                 fmt::format("such as {0} k=9 or {0} k=1e-3", option)};
       return std::nullopt;
     }
     overrides.push_back({word.substr(0, equals), *value});

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "abi/model.h"
@@ -20,9 +21,10 @@ struct Mistake {
   std::string hint;
 };
 
-// "k=9" -> {"k", 9}. Only plain, finite numbers are read.
+// "k=9" -> {"k", 9}. Only plain, finite numbers are read. `option` stands in messages.
 [[nodiscard]] std::optional<std::vector<compiler::Override>> read_overrides(std::span<const std::string> set,
-                                                                            Mistake& mistake);
+                                                                            Mistake& mistake,
+                                                                            std::string_view option = "--set");
 
 // The values of parameters among the overrides; the compiler has seen to the others, which are constants, and refused what is
 // neither. Notes say when a value lies outside its range.

@@ -536,6 +536,7 @@ Outcome Run::finish() {
       failure_ = failure;
     }
   }
+  if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   outcome.ending = ending_;
   outcome.failure = failure_;
   outcome.solver = solver_;

@@ -48,6 +48,8 @@ struct Request {
   std::vector<ParameterValue> parameters;
   std::vector<Feed> feeds;                  // an input without one reads zero
   const std::atomic<bool>* stop = nullptr;  // true: end after this chunk, as `interrupted`
+  // Shown the last good state with all its sections, once, when the run is over and has begun at all. May be empty.
+  std::function<void(const tactus_instance&)> at_end;
   // Told the time between two chunks, at most about 50 ms apart unless a single step takes longer. May be empty.
   std::function<void(double)> progress;
 };

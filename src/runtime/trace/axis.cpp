@@ -125,6 +125,63 @@ Axis choose_axis(double low, double high, int target) {
   return axis;
 }
 
+Axis choose_axis_of_multiples(double low, double high, int target, double unit) {
+  TACTUS_CHECK(low < high && target > 0 && unit > 0);
+  // 1, 2, 4, 10, 20, 40, .. units: of 45 degrees 45, 90, 180, 450.
+  double step = unit;
+  for (int k = 0; (high - low) / step > 1.5 * target; ++k)
+    step = unit * power_of_ten(k / 3) * (k % 3 == 0 ? 2 : k % 3 == 1 ? 4 : 10);
+  if (std::floor(high / step + 1e-9) - std::ceil(low / step - 1e-9) < 1) return choose_axis(low, high, target);
+  Axis axis;
+  axis.low = low;
+  axis.high = high;
+  const int parts = step == unit ? 3 : 2;
+  for (auto k = static_cast<std::int64_t>(std::ceil(low * parts / step - 1e-9));
+       static_cast<double>(k) * step <= (high + 1e-9 * step) * parts; ++k) {
+    const double value = static_cast<double>(k) * step / parts;
+    if (k % parts != 0) {
+      axis.minor.push_back(value);
+      continue;
+    }
+    axis.major.push_back(value);
+    axis.labels.push_back((value < 0 ? "\u2212" : "") + plain_number(value));
+  }
+  return axis;
+}
+
+Axis choose_logarithmic_axis(double low, double high, int target) {
+  TACTUS_CHECK(0 < low && low < high && target > 0);
+  Axis axis;
+  axis.low = low;
+  axis.high = high;
+  const auto is_inside = [&](double value) { return value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9); };
+  const int first = static_cast<int>(std::floor(std::log10(low))), last = static_cast<int>(std::ceil(std::log10(high)));
+  const double decades = std::log10(high / low);
+  const bool is_short = decades < 1.5;
+  const int stride = std::max(1, static_cast<int>(std::ceil(decades / target - 1e-9)));
+  for (int exponent = first; exponent <= last; ++exponent) {
+    for (int digit = 1; digit < 10; ++digit) {
+      const double value = scaled(digit, exponent);
+      if (!is_inside(value)) continue;
+      const bool is_power = digit == 1 && (exponent % stride + stride) % stride == 0;
+      const bool is_major = is_power || (is_short && (digit == 2 || digit == 5));
+      if (!is_major) {
+        if (stride == 1 || digit == 1) axis.minor.push_back(value);
+        continue;
+      }
+      axis.major.push_back(value);
+      if (exponent >= -3 && exponent <= 3) {
+        axis.labels.push_back(plain_number(value));
+      } else {
+        axis.labels.push_back(fmt::format("{}10^{}", digit == 1 ? "" : fmt::format("{}\u00b7", digit), exponent));
+      }
+    }
+  }
+  // Between two marks: as on any other axis.
+  if (axis.major.size() < 2) return choose_axis(low, high, target);
+  return axis;
+}
+
 Range padded_range(double least, double greatest, double margin) {
   if (!(least <= greatest)) return {0, 1};
   double magnitude = std::max(std::abs(least), std::abs(greatest));

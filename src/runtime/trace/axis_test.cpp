@@ -89,5 +89,33 @@ TEST(Axis, RangesOfConstantsAndOfNothing) {
   EXPECT_DOUBLE_EQ(padded_range(0, 10, 0.1).high, 11);
 }
 
+TEST(LogarithmicAxis, PowersOfTen) {
+  const Axis axis = choose_logarithmic_axis(0.01, 1e5, 8);
+  EXPECT_EQ(axis.labels, (Labels{"0.01", "0.1", "1", "10", "100", "1000", "10^4", "10^5"}));
+  EXPECT_EQ(axis.major[2], 1);
+  EXPECT_EQ(axis.minor.size(), 7u * 8);
+  EXPECT_EQ(axis.minor[0], 0.02);
+}
+
+TEST(LogarithmicAxis, ManyDecadesAreThinned) {
+  const Axis axis = choose_logarithmic_axis(1e-6, 1e6, 6);
+  EXPECT_EQ(axis.labels, (Labels{"10^-6", "10^-4", "0.01", "1", "100", "10^4", "10^6"}));
+}
+
+TEST(LogarithmicAxis, LittleMoreThanADecade) {
+  EXPECT_EQ(choose_logarithmic_axis(1.5, 25, 6).labels, (Labels{"2", "5", "10", "20"}));
+  // Nothing round inside: as any other axis.
+  EXPECT_GE(choose_logarithmic_axis(2.1, 2.4, 5).major.size(), 2u);
+}
+
+TEST(AxisOfMultiples, Degrees) {
+  EXPECT_EQ(choose_axis_of_multiples(-190, 10, 4, 45).labels,
+            (Labels{"\u2212180", "\u2212135", "\u221290", "\u221245", "0"}));
+  EXPECT_EQ(choose_axis_of_multiples(-380, 10, 4, 45).labels,
+            (Labels{"\u2212360", "\u2212270", "\u2212180", "\u221290", "0"}));
+  // Too little for two of them.
+  EXPECT_GE(choose_axis_of_multiples(-100, -80, 4, 45).major.size(), 2u);
+}
+
 }  // namespace
 }  // namespace trace

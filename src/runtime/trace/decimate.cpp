@@ -113,7 +113,7 @@ Strokes decimate(std::span<const double> xs, std::span<const double> ys, AxisMap
   };
   const std::size_t count = std::min(xs.size(), ys.size());
   for (std::size_t i = 0; i < count; ++i) {
-    if (!(std::abs(xs[i]) <= largest_drawable) || !(std::abs(ys[i]) <= largest_drawable)) {
+    if (!to_x.can_show(xs[i]) || !to_y.can_show(ys[i])) {
       finish();
       continue;
     }

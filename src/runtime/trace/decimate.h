@@ -6,6 +6,7 @@
 // break the curve. Cost: one pass.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -23,11 +24,13 @@ struct Point {
 // Strokes without gaps; one point alone is a dot.
 using Strokes = std::vector<std::vector<Point>>;
 
-// device = origin + scale * data.
+// device = origin + scale * data, or of its logarithm to base 10.
 struct AxisMap {
   double origin = 0;
   double scale = 1;
-  double operator()(double value) const { return origin + scale * value; }
+  bool is_logarithmic = false;
+  double operator()(double value) const { return origin + scale * (is_logarithmic ? std::log10(value) : value); }
+  bool can_show(double value) const { return std::abs(value) <= largest_drawable && (!is_logarithmic || value > 0); }
 };
 
 Strokes decimate(std::span<const double> xs, std::span<const double> ys, AxisMap to_x, AxisMap to_y, double column,

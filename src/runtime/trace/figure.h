@@ -28,11 +28,15 @@ struct Curve {
 struct Panel {
   std::string y_label;  // "p [m]"
   std::vector<Curve> curves;
+  double y_tick = 0;  // ticks stand at whole multiples of this; 0: where 1, 2 and 5 times powers of ten are
 };
+
+enum class Scale { linear, logarithmic };
 
 struct Figure {
   std::string title;  // none when empty
   std::string x_label = "t [s]";
+  Scale x_scale = Scale::linear;  // logarithmic: only positive xs are shown
   std::vector<Panel> panels;
   std::string note;   // small, below the figure
   double width = 0;   // in points; 0: 454 (160 mm)

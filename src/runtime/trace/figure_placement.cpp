@@ -19,7 +19,7 @@ constexpr double finest_column = 0.3;
 constexpr double coarsest_column = 4;
 constexpr double curve_tolerance = 0.02;
 
-Range extent(std::span<const Panel> panels, std::span<const double> Curve::* coordinate) {
+Range extent(std::span<const Panel> panels, std::span<const double> Curve::* coordinate, Scale x_scale) {
   Range range{std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
   for (const Panel& panel : panels) {
     for (const Curve& curve : panel.curves) {
@@ -27,6 +27,7 @@ Range extent(std::span<const Panel> panels, std::span<const double> Curve::* coo
       const std::size_t count = std::min(curve.xs.size(), curve.ys.size());
       for (std::size_t i = 0; i < count; ++i) {
         if (!(std::abs(curve.xs[i]) <= largest_drawable) || !(std::abs(curve.ys[i]) <= largest_drawable)) continue;
+        if (x_scale == Scale::logarithmic && !(curve.xs[i] > 0)) continue;
         range.low = std::min(range.low, (curve.*coordinate)[i]);
         range.high = std::max(range.high, (curve.*coordinate)[i]);
       }
@@ -48,9 +49,10 @@ double widest(const std::vector<std::string>& texts, const TextPainter& painter,
 }
 
 // As many ticks as their labels leave room for.
-Axis choose_x_axis(double low, double high, double width, const TextPainter& painter) {
+Axis choose_x_axis(double low, double high, Scale scale, double width, const TextPainter& painter) {
   for (int target = std::max(2, static_cast<int>(width / 48));; --target) {
-    Axis axis = choose_axis(low, high, target);
+    Axis axis =
+        scale == Scale::logarithmic ? choose_logarithmic_axis(low, high, target) : choose_axis(low, high, target);
     double needed = (widest(axis.labels, painter, tick_style) + 10) * static_cast<double>(axis.labels.size());
     if (needed <= width || target <= 1) return axis;
   }
@@ -225,9 +227,11 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
   for (std::size_t i = 0; i < count; ++i) {
     const Panel& panel = figure.panels[i];
     PanelPlacement& placed = placement.panels[i];
-    Range data = extent({&panel, 1}, &Curve::ys);
+    Range data = extent({&panel, 1}, &Curve::ys, figure.x_scale);
     Range range = padded_range(data.low, data.high, 0.06);
-    placed.y_axis = choose_axis(range.low, range.high, y_ticks(panel_height));
+    placed.y_axis = panel.y_tick > 0
+                        ? choose_axis_of_multiples(range.low, range.high, y_ticks(panel_height), panel.y_tick)
+                        : choose_axis(range.low, range.high, y_ticks(panel_height));
     placed.factor = factor_text(placed.y_axis);
     placed.dashed = choose_dashes(panel, placed.y_axis);
     any_factor |= !placed.factor.empty();
@@ -257,21 +261,30 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
     right_margin += right_legend + 2;
   }
   placement.y_label_x = page_edge + 8;
-  Range x_data = extent(figure.panels, &Curve::xs);
+  const bool is_logarithmic = figure.x_scale == Scale::logarithmic;
+  Range x_data = extent(figure.panels, &Curve::xs, figure.x_scale);
   Range x_range = padded_range(x_data.low, x_data.high, 0);
+  if (is_logarithmic && !(x_range.low > 0)) x_range = {1, 10};  // no data
+  placement.to_x.is_logarithmic = is_logarithmic;
+  // The ends of the axis as it is divided.
+  const double x_low = is_logarithmic ? std::log10(x_range.low) : x_range.low;
+  const double x_high = is_logarithmic ? std::log10(x_range.high) : x_range.high;
+  const auto stretch = [&](double left_end, double right_end) {
+    placement.to_x.scale = (right_end - left_end) / (x_high - x_low);
+    placement.to_x.origin = left_end - placement.to_x.scale * x_low;
+  };
   double right = placement.width - right_margin;
   for (int pass = 0; pass < 2; ++pass) {
-    placement.x_axis = choose_x_axis(x_range.low, x_range.high, std::max(right - left, 40.0), painter);
+    placement.x_axis = choose_x_axis(x_range.low, x_range.high, figure.x_scale, std::max(right - left, 40.0), painter);
     // The outermost labels reach beyond the axis by up to half their width.
-    auto position = [&](double x) { return left + (right - left) * (x - x_range.low) / (x_range.high - x_range.low); };
+    stretch(left, right);
     double last =
-        position(placement.x_axis.major.back()) + painter.width(placement.x_axis.labels.back(), tick_style) / 2;
+        placement.to_x(placement.x_axis.major.back()) + painter.width(placement.x_axis.labels.back(), tick_style) / 2;
     right -= std::max(0.0, last - (placement.width - page_edge));
   }
   if (right - left < 40) right = left + 40;
   placement.x_factor = factor_text(placement.x_axis);
-  placement.to_x.scale = (right - left) / (x_range.high - x_range.low);
-  placement.to_x.origin = left - placement.to_x.scale * x_range.low;
+  stretch(left, right);
 
   double top = page_edge + title_height + first_gap;
   for (PanelPlacement& panel : placement.panels) {

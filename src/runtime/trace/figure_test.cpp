@@ -245,5 +245,18 @@ TEST(Figure, AStaircaseIsDrawnWithCorners) {
   EXPECT_GT(points(render(steps, "svg")), points(render(line, "svg")));
 }
 
+TEST(WriteFigure, LogarithmicAxisShowsOnlyWhatIsPositive) {
+  const std::vector<double> xs = {-1, 0, 0.1, 1, 10, 100}, ys = {5, 6, 1, 2, 3, 4};
+  Figure figure;
+  figure.x_label = "w";
+  figure.x_scale = Scale::logarithmic;
+  figure.panels = {{"y", {{"y", "", xs, ys}}}};
+  const std::string svg = render(figure, "svg");
+  for (const char* label : {">0.1<", ">1<", ">10<", ">100<"}) EXPECT_NE(svg.find(label), std::string::npos) << label;
+  EXPECT_EQ(svg.find(">5<"), std::string::npos);
+  figure.panels[0].curves[0].xs = std::span(xs).first(2);
+  EXPECT_NE(render(figure, "svg").find("no data"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trace
