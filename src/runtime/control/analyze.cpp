@@ -359,6 +359,8 @@ Transfer analyze_transfer(const LinearSystem& system, std::size_t input, std::si
       }
       const double near = std::isfinite(least) ? 1e-6 * least : 1e-6;
       transfer.gain_at_rest = std::copysign(std::numeric_limits<double>::infinity(), matrix.at(near)[0].real());
+    } else if (std::any_of(transfer.zeros.begin(), transfer.zeros.end(), [](Complex z) { return z == 0.0; })) {
+      transfer.gain_at_rest = 0;
     } else {
       transfer.gain_at_rest = through - (part.c * part.a.fullPivLu().solve(part.b))(0, 0);
     }
