@@ -292,6 +292,14 @@ class Plants(ControlTest):
         self.assert_complex(transfer["zeros"], [-10])
         self.assert_close(transfer["gain_at_rest"], 1.25)
 
+    def test_differentiator(self):
+        # s / (s + 4)
+        got = self.linearize("external hand reads u\nboundary p(0) = 0;\nsystem\n  p' = -4*p + u;\n  y = p';\n", "--outputs", "y")
+        transfer, = got["transfers"]
+        self.assertEqual(got["D"], [[1]])
+        self.assert_complex(transfer["zeros"], [0])
+        self.assertEqual(transfer["gain_at_rest"], 0)
+
     def test_integrators(self):
         got = self.linearize(CHAIN, "--outputs", "p")
         self.assertEqual([(p["re"], p["im"]) for p in got["poles"]], [(0, 0)] * 3)

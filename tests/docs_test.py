@@ -107,7 +107,7 @@ class Docs(unittest.TestCase):
         helps = {}
         for file in [*PAGES, *sorted(ROOT.glob("examples/*.tact"))]:
             for line in file.read_text().splitlines():
-                shown = re.match(r"^(?:    |//   )?(\./dev run|(?:build/bin/)?tactus (?:run|check|explain|format|plot|export c)) ([^\[]*)$", line)
+                shown = re.match(r"^(?:    |//   )?(\./dev run|(?:build/bin/)?tactus (?:run|check|explain|format|plot|linearize|equilibrium|export c)) ([^\[]*)$", line)
                 if not shown:
                     continue
                 command = "run" if shown.group(1) == "./dev run" else shown.group(1).split("tactus ")[1]

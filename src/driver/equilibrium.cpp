@@ -107,7 +107,8 @@ Json json_rest(const OperatingPoint& point, const Rest& rest) {
   return object;
 }
 
-void print_rest(const OperatingPoint& point, const Rest& rest) {
+// One of several in short: stability, but not each pole.
+void print_rest(const OperatingPoint& point, const Rest& rest, bool in_short) {
   constexpr std::size_t most = 40;
   const std::vector<Value> values = values_of(point, rest);
   std::size_t width = 0;
@@ -116,9 +117,12 @@ void print_rest(const OperatingPoint& point, const Rest& rest) {
     say(stdout, "  {:<{}} = {:.9g}{}\n", values[i].name, width, values[i].value + 0.0,
         values[i].unit.empty() ? "" : " " + values[i].unit);
   if (values.size() > most) say(stdout, "  .. and {} more: --json gives all\n", values.size() - most);
+  if (in_short) {
+    if (rest.analysis) say(stdout, "  {}\n", stability_sentence(*rest.analysis));
+    return;
+  }
   say(stdout, "  what is left over: {:.2g}\n", largest_residual(rest));
   if (rest.analysis) say(stdout, "\n{}", text_poles(*rest.analysis, false, false));
-  for (const std::string& note : rest.notes) say(stderr, "note: {}\n", note);
 }
 
 bool write_csv(const OperatingPoint& point, const std::vector<Rest>& all, const std::string& path,
@@ -187,14 +191,21 @@ int equilibrium(const EquilibriumOptions& options) {
     return exit_done;
   }
   if (given.quiet) return exit_done;
-  for (std::size_t k = 0; k < all.size(); ++k) {
+  for (const Rest& rest : all) {
+    for (const std::string& note : rest.notes) {
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) notes.push_back(note);
+    }
+  }
+  constexpr std::size_t most = 10;
+  for (std::size_t k = 0; k < std::min(all.size(), most); ++k) {
     if (all.size() == 1) {
       say(stdout, "{}: at rest, t = {:.9g}\n", model.name, instance->time);
     } else {
       say(stdout, "{}{}: at rest, {} of {}\n", k > 0 ? "\n" : "", model.name, k + 1, all.size());
     }
-    print_rest(point, all[k]);
+    print_rest(point, all[k], all.size() > 1);
   }
+  if (all.size() > most) say(stdout, "\n  .. and {} more: --json gives all\n", all.size() - most);
   if (!options.csv.empty()) say(stdout, "\n  wrote {}\n", options.csv);
   for (const std::string& note : notes) say(stderr, "note: {}\n", note);
   return exit_done;

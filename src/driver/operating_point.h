@@ -1,5 +1,5 @@
-// Options -> a model compiled with tangents and standing at one instant, and the inputs and outputs that a person named. What
-// `linearize` and `equilibrium` begin with.
+// Options -> a model compiled with tangents and standing at one instant, and the inputs and outputs that a person
+// named. What `linearize` and `equilibrium` begin with.
 #pragma once
 
 #include <memory>
@@ -28,8 +28,8 @@ struct OperatingPoint {
   std::vector<std::string> notes;
 };
 
-// Compiles and runs to `until`, to the start without it; guesses are set there. exit_done, or what the program exits with, the
-// reason being told.
+// Compiles and runs to `until`, to the start without it; guesses are set there. exit_done, or what the program exits
+// with, the reason being told.
 [[nodiscard]] int reach_point(const PointOptions& options, std::optional<double> until, OperatingPoint& point);
 
 // All inputs of `external .. reads`.

@@ -30,8 +30,9 @@ System transposed(const System& system) {
   return {system.a.transpose(), system.c.transpose(), system.b.transpose(), system.d.transpose()};
 }
 
-// Scales states by powers of 2 so that rows and columns of [A B; C 0] are of like size, B and C counting as large as A. Where the
-// sizes of states differ by orders of magnitude, as those of charges and temperatures do, ranks mean something only then.
+// Scales states by powers of 2 so that rows and columns of [A B; C 0] are of like size, B and C counting as large as A.
+// Where the sizes of states differ by orders of magnitude, as those of charges and temperatures do, ranks mean
+// something only then.
 void balance(System& system, double b_weight, double c_weight) {
   for (int sweep = 0; sweep < 100; ++sweep) {
     bool is_done = true;
@@ -81,7 +82,8 @@ Range range_of(const MatrixXd& matrix, double tolerance) {
   return range;
 }
 
-// Parts within rounding of an axis are put onto it: a double pole comes out as a pair that is closer than any measurement.
+// Parts within rounding of an axis are put onto it: a double pole comes out as a pair that is closer than any
+// measurement.
 Complex tidy(Complex p, double smallest) {
   double re = p.real(), im = p.imag();
   if (std::abs(re) <= std::max(1e-12 * std::abs(p), smallest)) re = 0;
@@ -259,7 +261,8 @@ void find_margins(const LinearSystem& single, Transfer& transfer) {
     double w = 0;
     Complex value = std::numeric_limits<double>::quiet_NaN();
   };
-  // The imaginary part of what is real is rounding: such points, or all of an undamped system, do not bracket a change of its sign.
+  // The imaginary part of what is real is rounding: such points, or all of an undamped system, do not bracket a change
+  // of its sign.
   Point before, before_complex;
   for (int i = 0; i <= count; ++i) {
     const double w = low * std::pow(high / low, static_cast<double>(i) / count);
@@ -359,6 +362,8 @@ Transfer analyze_transfer(const LinearSystem& system, std::size_t input, std::si
       }
       const double near = std::isfinite(least) ? 1e-6 * least : 1e-6;
       transfer.gain_at_rest = std::copysign(std::numeric_limits<double>::infinity(), matrix.at(near)[0].real());
+    } else if (std::any_of(transfer.zeros.begin(), transfer.zeros.end(), [](Complex z) { return z == 0.0; })) {
+      transfer.gain_at_rest = 0;
     } else {
       transfer.gain_at_rest = through - (part.c * part.a.fullPivLu().solve(part.b))(0, 0);
     }

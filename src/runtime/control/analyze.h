@@ -1,11 +1,13 @@
-// A linear system -> what a control engineer asks of it: poles and what they mean, which of them inputs move and outputs show, and
-// for each input and output zeros, gain at rest and margins.
+// A linear system -> what a control engineer asks of it: poles and what they mean, which of them inputs move and
+// outputs show, and for each input and output zeros, gain at rest and margins.
 //
-//   poles             eigenvalues of A, balanced first (Parlett and Reinsch, Numer. Math. 13, 1969); those that are exactly zero are
-//                     taken off by null spaces beforehand, so that a double integrator has two poles at 0 and not at +-1e-8
-//   controllability   the staircase form by singular values (Van Dooren, IEEE Trans. Automat. Control 26(1), 1981): the poles of what
-//                     no input reaches. Observability: the same of the transposed system
-//   zeros             Emami-Naeini and Van Dooren, Automatica 18(4), 1982, of the part that the input moves and the output shows
+//   poles             eigenvalues of A, balanced first (Parlett and Reinsch, Numer. Math. 13, 1969); those that are
+//                     exactly zero are taken off by null spaces beforehand, so that a double integrator has two
+//                     poles at 0 and not at +-1e-8
+//   controllability   the staircase form by singular values (Van Dooren, IEEE Trans. Automat. Control 26(1), 1981):
+//                     the poles of what no input reaches. Observability: the same of the transposed system
+//   zeros             Emami-Naeini and Van Dooren, Automatica 18(4), 1982, of the part that the input moves and the
+//                     output shows
 //   margins           crossings of |G| = 1 and of the negative real axis on a fine grid of frequencies, then bisection
 #pragma once
 
@@ -32,8 +34,8 @@ struct Pole {
   bool is_observable = true;
 };
 
-// Marginal: poles on the imaginary axis, none beyond. Drifting: among them more at 0 than independent motions, so that deviations
-// grow like t.
+// Marginal: poles on the imaginary axis, none beyond. Drifting: among them more at 0 than independent motions, so that
+// deviations grow like t.
 enum class Stability { stable, marginal, drifting, unstable };
 
 struct Analysis {
@@ -59,8 +61,8 @@ struct Transfer {
   std::vector<Complex> poles;  // of those that the input moves and the output shows
   std::vector<Complex> zeros;
   double gain_at_rest = 0;  // infinite behind an integrator
-  // When -G is fed back: how much gain, or phase, may change before that is no longer stable; the one nearest to 0. Empty: no
-  // crossing. Told for what they are only when `is_stable_closed`.
+  // When -G is fed back: how much gain, or phase, may change before that is no longer stable; the one nearest to 0.
+  // Empty: no crossing. Told for what they are only when `is_stable_closed`.
   std::optional<Margin> gain_margin;
   std::optional<Margin> phase_margin;
   bool is_stable_closed = false;

@@ -263,8 +263,9 @@ class Guesses {
   std::mt19937_64 random_{20};
 };
 
-// Follows the motion towards rest, by implicit steps that lengthen as it slows down (pseudo-transient continuation: Kelley and Keyes,
-// SIAM J. Numer. Anal. 35(2), 1998): it passes limits and other kinks at which a search for zeros stops.
+// Follows the motion towards rest, by implicit steps that lengthen as it slows down (pseudo-transient continuation:
+// Kelley and Keyes, SIAM J. Numer. Anal. 35(2), 1998): it passes limits and other kinks at which a search for zeros
+// stops.
 void follow_motion(const tactus_model& model, tactus_instance* instance, std::span<const Input> free) {
   const Index n = static_cast<Index>(model.state_count);
   Search search(model, instance, free);

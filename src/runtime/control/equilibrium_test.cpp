@@ -13,8 +13,9 @@
 namespace control {
 namespace {
 
-// A bead on the circle x^2 + y^2 = r^2 that slides against friction, without inertia, under the forces u and -g: the velocity is the
-// tangential force. Parameter r; output 3 x + u. At rest the circle's tangent is at right angles to (u, -g).
+// A bead on the circle x^2 + y^2 = r^2 that slides against friction, without inertia, under the forces u and -g: the
+// velocity is the tangential force. Parameter r; output 3 x + u. At rest the circle's tangent is at right angles to (u,
+// -g).
 struct Bead : sim::HandFilled {
   static constexpr double g = 2;
 
@@ -99,8 +100,8 @@ struct Placed {
 
 const Input force{"u", "", false, 0}, radius{"r", "", true, 0};
 
-// In the angle from below a, r a' = u cos a - g sin a, x = r sin a. At a = 0, u = 0: r a' = u - g a, so x' = u - (g / r) x; and r moves
-// nothing there but y.
+// In the angle from below a, r a' = u cos a - g sin a, x = r sin a. At a = 0, u = 0: r a' = u - g a, so x' = u - (g /
+// r) x; and r moves nothing there but y.
 TEST(Linearize, OnAConstraint) {
   Placed placed(0, -5);
   const std::vector<Input> inputs = {force, radius};

@@ -1,4 +1,5 @@
-// Data: x' = A x + B u, y = C x + D u, with the names of what stands in x, u and y. All are deviations from an operating point.
+// Data: x' = A x + B u, y = C x + D u, with the names of what stands in x, u and y. All are deviations from an
+// operating point.
 #pragma once
 
 #include <cstddef>

@@ -2,9 +2,10 @@
 //
 //   A = df/dx, B = df/du, C = dy/dx, D = dy/du   exact, by tangents (abi/model.h)
 //
-// Redundant states. On the constraints g(x, u) = 0 of a reduced model, with G = dg/dx, a deviation is dx = N z + S u: N spans the
-// null space of G, scaled so that z are deviations of as many states as are independent (chosen by pivoting, so that the others
-// follow from them as gently as can be), and S is how the constraints move with the inputs while z stands still. Then
+// Redundant states. On the constraints g(x, u) = 0 of a reduced model, with G = dg/dx, a deviation is dx = N z + S u: N
+// spans the null space of G, scaled so that z are deviations of as many states as are independent (chosen by pivoting,
+// so that the others follow from them as gently as can be), and S is how the constraints move with the inputs while z
+// stands still. Then
 //
 //   z' = E (A N) z + E (B + A S) u,   y = C N z + (D + C S) u,   E picks the rows of the independent states
 //
@@ -46,12 +47,13 @@ struct Linearization {
   tactus_status status = TACTUS_OK;        // else nothing above is valid, and the instance says more
 };
 
-// `model` has `tangent`; the instance is at the point, its relations settled. Only scratch and warm starts of it change.
+// `model` has `tangent`; the instance is at the point, its relations settled. Only scratch and warm starts of it
+// change.
 [[nodiscard]] Linearization linearize(const tactus_model& model, tactus_instance* instance,
                                       std::span<const Input> inputs, std::span<const Output> outputs);
 
-// How `function` (a tactus_function) with `rows` results changes with each input, one column each: parameters move what is
-// derived from them along.
+// How `function` (a tactus_function) with `rows` results changes with each input, one column each: parameters move what
+// is derived from them along.
 [[nodiscard]] tactus_status differentiate_by(const tactus_model& model, tactus_instance* instance,
                                              std::uint32_t function, std::uint32_t rows, std::span<const Input> inputs,
                                              Matrix& result);

@@ -67,8 +67,8 @@ int passed(const Transfer& transfer, double from, double to) {
   return count(transfer.poles) - count(transfer.zeros);
 }
 
-// The first phase is within [-180, 180), each other within half a turn of the one before, less the half turns that undamped poles
-// and zeros between them make.
+// The first phase is within [-180, 180), each other within half a turn of the one before, less the half turns that
+// undamped poles and zeros between them make.
 void unwrap(const Transfer& transfer, std::span<const double> frequencies, std::vector<double>& degrees) {
   double before = std::numeric_limits<double>::quiet_NaN(), at = 0;
   for (std::size_t i = 0; i < degrees.size(); ++i) {
@@ -171,7 +171,8 @@ std::optional<StepFigures> step_figures(const LinearSystem& system, const Transf
   const Grid grid = choose_times({&transfer, 1});
   const std::vector<double> values = respond(system, transfer, grid);
   const double h = grid.end / grid.count;
-  // The first time at which the response, as a part of its value at rest, is beyond `level`; and the last away from 1 by more.
+  // The first time at which the response, as a part of its value at rest, is beyond `level`; and the last away from 1
+  // by more.
   const auto reaches = [&](double level) {
     for (std::size_t i = 1; i < values.size(); ++i) {
       const double from = values[i - 1] / rest, to = values[i] / rest;

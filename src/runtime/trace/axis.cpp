@@ -135,7 +135,7 @@ Axis choose_axis_of_multiples(double low, double high, int target, double unit) 
   Axis axis;
   axis.low = low;
   axis.high = high;
-  const int parts = step == unit ? 3 : 2;
+  const int parts = step == unit && std::fmod(unit, 3) == 0 ? 3 : 2;
   for (auto k = static_cast<std::int64_t>(std::ceil(low * parts / step - 1e-9));
        static_cast<double>(k) * step <= (high + 1e-9 * step) * parts; ++k) {
     const double value = static_cast<double>(k) * step / parts;
