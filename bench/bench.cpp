@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +23,12 @@ double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::size_t half = values.size() / 2;
   return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+double thread_seconds() {
+  timespec now;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
 double in_child(const std::function<double()>& work) {
@@ -59,7 +66,8 @@ int main(int argc, char** argv) {
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else {
-      fmt::print(stderr, "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor]\n");
+      fmt::print(stderr,
+                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]\n");
       return 2;
     }
   }
@@ -71,9 +79,11 @@ int main(int argc, char** argv) {
   };
   // Those that fork come first: a child must not inherit a running JIT.
   add("text", bench::measure_text_to_step);
+  add("scale", bench::measure_scale);
   add("memory", bench::measure_memory);
   add("editor", bench::measure_editor);
   add("steps", bench::measure_fixed_steps);
+  add("stiff", bench::measure_stiff);
 
   if (options.json) {
     auto array = nlohmann::ordered_json::array();

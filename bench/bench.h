@@ -12,7 +12,7 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;    // "steps", "text", "memory", "editor"; empty: all
+  std::string only;    // "steps", "text", "memory", "editor", "stiff", "scale"; empty: all
 };
 
 // One line of the table.
@@ -26,6 +26,8 @@ struct Figure {
 };
 
 std::vector<Figure> measure_fixed_steps(const Options& options);
+std::vector<Figure> measure_scale(const Options& options);
+std::vector<Figure> measure_stiff(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);
@@ -36,6 +38,9 @@ using Clock = std::chrono::steady_clock;
 inline double seconds_since(Clock::time_point before) {
   return std::chrono::duration<double>(Clock::now() - before).count();
 }
+
+// Of this thread alone: what other processes do meanwhile does not count.
+double thread_seconds();
 
 // Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
 double in_child(const std::function<double()>& work);

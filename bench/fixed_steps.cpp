@@ -1,6 +1,5 @@
 // An rk4 step of four models: compiled by us, and written by hand with our elementary functions and with libm's.
 #include <fmt/format.h>
-#include <time.h>
 
 #include <array>
 #include <cmath>
@@ -21,13 +20,6 @@ namespace {
 constexpr double h = 1e-3;
 constexpr std::int64_t steps_per_sample = 20'000;  // about a millisecond: most samples are not interrupted
 constexpr std::int64_t steps_to_agree = 1000;      // before chaos magnifies rounding
-
-// Of this thread alone: what other processes do meanwhile does not count.
-double thread_seconds() {
-  timespec now;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
-}
 
 // A model's optimised table and an Instance at its start.
 class Ours {

@@ -163,7 +163,10 @@ class Run(CommandLineTest):
         exact = math.exp(-2)
         for solver, options, tolerance in [("euler", ["--step", "0.001"], 1e-3), ("rk4", ["--step", "0.01"], 1e-9),
                                            ("bs3", ["--step", "0.01"], 1e-6), ("bs3", ["--tolerance", "1e-8"], 1e-6),
-                                           ("tsit5", [], 1e-5), ("dop853", ["--tolerance", "1e-12"], 1e-10)]:
+                                           ("tsit5", [], 1e-5), ("dop853", ["--tolerance", "1e-12"], 1e-10),
+                                           ("rosenbrock", ["--step", "0.1"], 1e-6),
+                                           ("rosenbrock", ["--tolerance", "1e-8"], 1e-7),
+                                           ("cvode", ["--tolerance", "1e-8"], 1e-6)]:
             told = self.json("run", model, "--solver", solver, *options)
             self.assertAlmostEqual(told["values"]["x"], exact, delta=tolerance, msg=solver)
             self.assertEqual(told["solver"], solver)
@@ -171,6 +174,57 @@ class Run(CommandLineTest):
         self.assertEqual(self.json("run", model)["solver"], "tsit5")
         self.usage("run", model, "--solver", "rk5", says=["rk5", "rk4"])
         self.usage("run", model, "--solver", "rk4", says=["--step"])
+
+    STIFF = "simulation ending_time = 10\nboundary x(0) = 2; y(0) = 1;\nsystem x' = -100000 * (x - cos(t)); y' = x - y;\n"
+
+    def test_a_stiff_system_switches_and_says_so(self):
+        model = self.write("stiff.tact", self.STIFF)
+        told = self.json("run", model)
+        # x = cos t but for 1e-5; y' = cos t - y: y = (cos t + sin t + e^-t) / 2, once x has come down from 2 in 1e-5 s.
+        self.assertAlmostEqual(told["values"]["x"], math.cos(10), delta=3e-5)
+        self.assertAlmostEqual(told["values"]["y"], (math.cos(10) + math.sin(10) + math.exp(-10)) / 2, delta=3e-5)
+        self.assertEqual(told["solver"], "rosenbrock")
+        self.assertLess(told["switched_at"], 0.01)
+        self.assertLess(told["steps"], 1000)
+        self.assertTrue(any("stiff" in note and "`rosenbrock` took over" in note for note in told["notes"]), told["notes"])
+        chosen = self.json("run", model, "--solver", "tsit5", "--until", "0.1")
+        self.assertEqual(chosen["solver"], "tsit5")
+        self.assertNotIn("switched_at", chosen)
+        self.assertTrue(any("--solver rosenbrock" in note for note in chosen["notes"]), chosen["notes"])
+        self.assertEqual(self.json("run", model, "--step", "0.00001", "--until", "0.01")["notes"], [])
+
+    def test_many_stiff_states(self):
+        # Heat in a rod of 300 cells between cold ends, in its slowest mode, which decays alone; the fastest decays at 3.6e5.
+        n = 300
+        cells = ["0", *(f"x{i}" for i in range(1, n + 1)), "0"]
+        start = "".join(f"x{i}(0) = sin({i} * pi / {n + 1}); " for i in range(1, n + 1))
+        flow = "".join(f"x{i}' = {(n + 1) ** 2} * ({cells[i - 1]} - 2 * {cells[i]} + {cells[i + 1]}); "
+                       for i in range(1, n + 1))
+        model = self.write("rod.tact", f"simulation ending_time = 0.1\nboundary {start}\nsystem {flow}\n")
+        exact = math.exp(-(2 * (n + 1) * math.sin(math.pi / (2 * (n + 1)))) ** 2 * 0.1)
+        exact *= math.sin(150 * math.pi / (n + 1))
+        for solver in ["rosenbrock", "cvode"]:
+            told = self.json("run", model, "--solver", solver, "--show", "x150")
+            self.assertAlmostEqual(told["values"]["x150"], exact, delta=1e-4, msg=solver)
+            self.assertLess(told["steps"], 300, solver)
+        switched = self.json("run", model, "--show", "x150")
+        self.assertEqual(switched["solver"], "cvode")
+        self.assertAlmostEqual(switched["values"]["x150"], exact, delta=1e-4)
+
+    def test_stiff_solvers_with_events_and_rows(self):
+        # A relay that is fed by a stiff follower of cos t: it closes when x falls below 0.5, first at pi / 3.
+        model = self.write("relay.tact", """simulation ending_time = 5
+boundary x(0) = 1;
+system x' = -100000 * (x - cos(t)) - sin(t);
+event Falls when x < 0.5;
+reactive
+  n = init k = 0 in { Falls => k + 1 },
+  moment = init s = 0 in { Falls => t }
+""")
+        for options in [["--solver", "rosenbrock"], ["--solver", "cvode"], ["--solver", "rosenbrock", "--step", "0.05"]]:
+            told = self.json("run", model, *options)
+            self.assertEqual(told["values"]["n"], 1, options)
+            self.assertAlmostEqual(told["values"]["moment"], math.pi / 3, delta=3e-5, msg=options)
 
     def test_bad_numbers(self):
         model = self.write("m.tact", DECAY)

@@ -268,6 +268,27 @@ class Events(unittest.TestCase):
         told = self.run_model(until(1) + "parameter k = 2; event c every 0.1; reactive n = init a = 0 in { c => a + 1 } " + TIME + "y = if n > 5 then 1 else 0; z = if k < 3 then 7 else 8;")
         self.assertEqual((told["values"]["y"], told["values"]["z"], told["crossings"]), (1, 7, 0))
 
+    def test_guards_of_inputs(self):
+        """u goes 0, 2, 0, 2, -2 at t = 0 .. 4; one crossing is one event also where a sample or step falls on it."""
+        text = until(4) + "external hand reads u boundary y(0) = 0; system y' = max(u, 1); event e when u > 1; event f when u < 1; event g when u' > 0;"
+        with tempfile.TemporaryDirectory() as folder:
+            with open(folder + "/hand.csv", "w") as file:
+                file.write("t,u\n0,0\n1,2\n2,0\n3,2\n4,-2\n")
+            for words in [[], ["--solver", "dop853"], ["--step", "0.25"], ["--step", "0.1"]]:
+                told = self.run_model(text, "--device", f"hand=file:{folder}/hand.csv", *words)
+                self.assertEqual([event["name"] for event in told["events"]], ["e", "f", "g", "e", "f"], words)
+                self.near([event["time"] for event in told["events"]], [0.5, 1.5, 2, 2.5, 3.25], PRECISION, words)
+                self.assertAlmostEqual(told["values"]["y"], 4.875, delta=1e-8)
+
+    def test_guards_of_the_past(self):
+        text = until(6) + OSCILLATOR + "boundary y(0) = 0; system late = delay(x, 1); w = if x > 0.5 then 1 else 0; " \
+            "y' = delay(w, 1) + abs(delay(x, 0.5)); event e when late > 0.5;"
+        exact = math.pi - 2 * math.asin(0.5) + 2 + math.cos(5.5) + 1
+        for words, tolerance in [(["--tolerance", "1e-9"], 1e-8), (["--step", "0.01"], 1e-8)]:
+            told = self.run_model(text, *words)
+            self.near(self.times(told, "e"), [1 + math.asin(0.5)], tolerance, words)
+            self.assertLessEqual(abs(told["values"]["y"] - exact), tolerance, words)
+
     def test_chattering_is_told(self):
         done = tactus("boundary v(0) = 1; system v' = -2 * sign(v);", "--json", "--until", "1")
         told = json.loads(done.stdout)

@@ -250,6 +250,52 @@ class VanDerPol(ExampleTest):
         self.assert_close(got["x"] ** 2 + got["v"] ** 2, 4, 0.01)
 
 
+class VanDerPolStiff(ExampleTest):
+    FILE = "van_der_pol_stiff.tact"
+    # The test set for IVP solvers (CWI, Bari), VDPOL.
+    X, V = 1.706167732170469, -0.8928097010248125e-3
+
+    def test_published(self):
+        # Where the motion leaves a slow side its speed is v ~ 1e-3: an error of the tolerance, 1e-7, in x is one of 1e-4 s in
+        # the time of a jump. At the end x moves by v each second, so 1e-7 comes of it; five jumps and 100 for good measure.
+        got = run(self.FILE)
+        self.assert_close(got["values"]["x"], self.X, 5e-5)
+        self.assert_close(got["values"]["v"], self.V, 5e-8)
+        self.assertEqual(got["solver"], "rosenbrock")
+        self.assertLess(got["steps"], 3000)
+
+    def test_cvode(self):
+        # BDF takes many steps of one sign of error on the slow sides: ten times more.
+        got = run(self.FILE, "--solver", "cvode")
+        self.assert_close(got["values"]["x"], self.X, 5e-4)
+        self.assert_close(got["values"]["v"], self.V, 5e-7)
+        self.assertEqual(got["solver"], "cvode")
+
+    def test_the_law_of_a_slow_side(self):
+        # There x' = -x / (mu (x^2 - 1)) but for 1 / mu^2, so mu (ln x - x^2 / 2) grows with t.
+        x = values(self.FILE, "--until", 300)["x"]
+        self.assert_close(1000 * (math.log(x / 2) - (x * x - 4) / 2), 300, 0.01)
+
+
+class Robertson(ExampleTest):
+    FILE = "robertson.tact"
+    # The test set for IVP solvers, ROBER, at t = 1e11.
+    EXPECTED = {"a": 0.2083340149701255e-7, "b": 0.8333360770334713e-13, "c": 0.9999999791665050}
+
+    def test_published(self):
+        # The tolerance, 1e-12, is absolute for small amounts; all errors but those of a + b + c = 1 die out with a.
+        got = values(self.FILE)
+        self.assert_close(got["a"], self.EXPECTED["a"], 1e-11)
+        self.assert_close(got["b"], self.EXPECTED["b"], 1e-16)
+        self.assert_close(got["c"], self.EXPECTED["c"], 1e-11)
+        self.assert_close(got["total"], 1, 1e-11)
+
+    def test_cvode(self):
+        got = values(self.FILE, "--solver", "cvode")
+        self.assert_close(got["a"], self.EXPECTED["a"], 1e-10)
+        self.assert_close(got["c"], self.EXPECTED["c"], 1e-10)
+
+
 class BalancedPendulum(ExampleTest):
     FILE = "balanced_pendulum.tact"
     SHOW = ("--show", "x,x',a,a',F")
@@ -289,21 +335,40 @@ class DCMotorPosition(ExampleTest):
     FILE = "dc_motor_position.tact"
 
     def positioned(self, until, kt):
-        """(angle, current, integral) at `until`, by RK4 with the example's step."""
+        """(angle, current, integral) at `until`, by RK4 with the example's step; where the voltage reaches a limit or leaves it, a step
+        is cut by bisection."""
         load = 0.0
 
-        def rate(state):
+        def wanted(state):
             a, w, i, integral, filtered = state
-            slope = (-a - filtered) / 0.005
-            v = 24 * (3 - a) + integral + 1.6 * slope
-            u = min(max(v, -24), 24)
-            return [w, (0.05 * i - 1e-4 * w - load) / 2e-4, (u - 2 * i - 0.05 * w) / 0.002,
-                    60 * (3 - a) + kt * (u - v), slope]
+            return 24 * (3 - a) + integral + 1.6 * (-a - filtered) / 0.005
 
-        state = rk4(rate, [0.0] * 5, min(until, 1), round(min(until, 1) / 1e-4))
-        load = 0.05
-        if until > 1:
-            state = rk4(rate, state, until - 1, round((until - 1) / 1e-4))
+        def limit(state):
+            return -24 if wanted(state) < -24 else 24 if wanted(state) > 24 else None
+
+        def step(state, h):
+            held = limit(state)
+
+            def rate(state):
+                a, w, i, integral, filtered = state
+                v = wanted(state)
+                u = v if held is None else held
+                return [w, (0.05 * i - 1e-4 * w - load) / 2e-4, (u - 2 * i - 0.05 * w) / 0.002,
+                        60 * (3 - a) + kt * (u - v), (-a - filtered) / 0.005]
+
+            after = rk4(rate, state, h, 1)
+            if limit(after) == held or h < 1e-13:
+                return after
+            low, high = 0.0, h
+            while high - low > 1e-12 * h:
+                middle = (low + high) / 2
+                low, high = (middle, high) if limit(rk4(rate, state, middle, 1)) == held else (low, middle)
+            return step(rk4(rate, state, high, 1), h - high)
+
+        state = [0.0] * 5
+        for k in range(round(until / 1e-4)):
+            load = 0.05 if k >= 10000 else 0.0
+            state = step(state, 1e-4)
         return [state[0], state[2], state[3]]
 
     def test_against_the_equations_written_out(self):
@@ -613,6 +678,77 @@ class SeedListings(ExampleTest):
 
     def test_ridl_alone_lacks_its_world(self):
         self.assertTrue(any("`clock`" in d["text"] for d in self.mistakes("twoball.ridl")))
+
+
+class PendulumCartesian(ExampleTest):
+    FILE = "pendulum_cartesian.tact"
+
+    def test_is_back_after_four_periods(self):
+        # The end is four times the period 2.367841947576237 (shared reference, problem 4). tests/constraints_test.py has more.
+        result = run(self.FILE)
+        self.assert_close([result["values"]["x"], result["values"]["y"]], [1, 0], 1e-7)
+        self.assert_close(result["values"]["E"], 0, 2e-7)
+        self.assertLess(result["constraint_residual"], 1e-6)
+
+
+class FourBarLoop(ExampleTest):
+    FILE = "four_bar_loop.tact"
+
+    def test_energy_and_loop_are_kept(self):
+        got = values(self.FILE)
+        p, q, r = got["p"], got["q"], got["r"]
+        self.assert_close([math.cos(p) + 2.5 * math.cos(q) - 2 * math.cos(r) - 2, math.sin(p) + 2.5 * math.sin(q) - 2 * math.sin(r)],
+                          [0, 0], 1e-14, "loop")
+        start = values(self.FILE, "--until", 0)
+        self.assert_close(got["E"], start["E"], 1e-6, "energy")
+        self.assertEqual(got["F"][2], 0)
+
+    def test_against_one_equation_for_the_crank(self):
+        """The energy as a function of the crank's angle and speed gives one equation of second order; q and r by elimination."""
+        a, b, c, d, g = 1, 2.5, 2, 2, 9.81
+
+        def others(p):
+            # The coupler's far end on a circle about the rocker's pivot (d, 0).
+            x, y = a * math.cos(p) - d, a * math.sin(p)
+            far = math.hypot(x, y)
+            r = math.atan2(y, x) - math.acos((far * far + c * c - b * b) / (2 * far * c))
+            return math.atan2(c * math.sin(r) - y, c * math.cos(r) - x), r
+
+        def gears(p):
+            q, r = others(p)
+            # -a sin p - b sin q q' + c sin r r' = 0;  a cos p + b cos q q' - c cos r r' = 0, with p' = 1
+            det = b * c * math.sin(q - r)
+            return c * a * math.sin(r - p) / det, b * a * math.sin(q - p) / det
+
+        def inertia(p):
+            q, _ = others(p)
+            u, v = gears(p)
+            return a**3 / 3 + b * a**2 + b**3 / 3 * u * u + c**3 / 3 * v * v + a * b**2 * math.cos(p - q) * u
+
+        def height(p):
+            q, r = others(p)
+            return (a / 2 + b) * g * a * math.sin(p) + g * b**2 / 2 * math.sin(q) + g * c**2 / 2 * math.sin(r)
+
+        def rate(s):
+            p, speed = s
+            e = 1e-5
+            slope = lambda f: (f(p - 2 * e) - 8 * f(p - e) + 8 * f(p + e) - f(p + 2 * e)) / (12 * e)  # noqa: E731
+            return [speed, -(slope(inertia) * speed**2 / 2 + slope(height)) / inertia(p)]
+
+        self.assert_close(list(others(1.2)), [0.3901386705598303, 1.226802852173879], 1e-12)
+        p, speed = rk4(rate, [1.2, 0], 4, 4000)
+        got = values(self.FILE)
+        self.assert_close([got["p"], got["p'"]], [p, speed], 1e-6)
+
+
+class Parallelogram(ExampleTest):
+    FILE = "parallelogram.tact"
+
+    def test_bars_share_the_load(self):
+        # The three parallel bars carry alike, the coupler nothing; that it swings as a pendulum is in constraints_test.py.
+        got = values(self.FILE)
+        self.assert_close(got["f"], [got["f"][0], 0, got["f"][0], got["f"][0]], 1e-9)
+        self.assert_close(got["E"], 2 * 9.81 * -0.8, 1e-6)
 
 
 class Everything(ExampleTest):

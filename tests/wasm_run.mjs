@@ -192,18 +192,20 @@ function stepWithRows(h) {
   const from = w.time(instance);
   const inside = from + h * (1 - gridSlack);
   const rows = rowTime(nextRow) < inside;
-  if (rows) {
+  const isStiff = plan.solver === rosenbrockFixed;
+  if (rows && !isStiff) {
     doubles(x0, count.states).set(doubles(states(), count.states));
     keepingWarm(() => w.derivative(model, instance, from, states(), f0));
   }
   check(w.fixed_steps(model, instance, plan.solver, h, 1));
   if (!rows) return;
-  keepingWarm(() => w.derivative(model, instance, w.time(instance), states(), f1));
+  if (!isStiff) keepingWarm(() => w.derivative(model, instance, w.time(instance), states(), f1));
   const [vx, v0, v1, s0, s1] = [x, x0, states(), f0, f1].map((a) => doubles(a, count.states));
   for (let t = rowTime(nextRow); t < inside; t = rowTime(++nextRow)) {
     const s = (t - from) / h;
     const r = 1 - s;
-    for (let i = 0; i < count.states; ++i) {
+    if (isStiff) w.between(model, instance, plan.solver, t, x);
+    for (let i = 0; i < count.states && !isStiff; ++i) {
       vx[i] = r * v0[i] + s * v1[i] + s * (s - 1) * ((1 - 2 * s) * (v1[i] - v0[i]) + (s - 1) * h * s0[i] + s * h * s1[i]);
     }
     record(t, x);

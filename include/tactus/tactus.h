@@ -74,7 +74,7 @@ class TACTUS_PUBLIC Model {
   // One fixed step: by the model's solver when that takes fixed steps, else by rk4.
   void step(double h);
   // Up to t = until, by the solver the command line would take: a named one, else rk4 at the model's step_size (the last step
-  // cut to end at `until`), else tsit5.
+  // cut to end at `until`), else tsit5 until that finds the system stiff, from there on rosenbrock or cvode.
   void advance(double until);
 
   // A scalar or a component ("p[1]") at the present time.

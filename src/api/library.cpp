@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 
 #include "api/load.h"
 #include "compiler/emit_llvm/jit.h"
 #include "kernel/kernel.h"
+#include "runtime/sim/cvode.h"
 #include "runtime/sim/evaluate.h"
 #include "runtime/sim/failure.h"
 #include "runtime/sim/instance.h"
@@ -50,6 +52,15 @@ struct Model::Implementation {
   }
 
   const tactus_model& table() const { return *jit.current(); }
+
+  // For a step by `solver`: with what it needs.
+  const tactus_model* table_for(int solver) {
+    if (!tactus_is_stiff_solver(solver)) return jit.current();
+    const tactus_model* with_tangents = jit.with_tangents();
+    if (solver != TACTUS_CVODE) return with_tangents;
+    if (!cvode) cvode = std::make_unique<sim::Cvode>(*with_tangents);
+    return cvode->table(with_tangents);
+  }
 
   void check(int status, bool starting) {
     if (status == TACTUS_OK) return;
@@ -98,8 +109,9 @@ struct Model::Implementation {
   void fixed(int solver, double h, std::int64_t count) {
     std::int64_t before = instance->steps;
     double from = instance->time;
-    auto take_steps = has_events() ? tk_event_steps : table().fixed_steps;
-    int status = take_steps(&table(), instance.get(), solver, h, count);
+    const tactus_model* model = table_for(solver);
+    auto take_steps = has_events() ? tk_event_steps : model->fixed_steps;
+    int status = take_steps(model, instance.get(), solver, h, count);
     // The kernel counts anew when h changed.
     steps += from == instance->start_time ? instance->steps : instance->steps - before;
     check(status, false);
@@ -156,6 +168,8 @@ struct Model::Implementation {
   std::int64_t steps = 0;
   bool is_started = false;
   bool is_evaluated = false;
+  bool is_stiff = false;  // found so by an explicit solver: a stiff one took over
+  std::unique_ptr<sim::Cvode> cvode;
 };
 
 namespace {
@@ -248,6 +262,7 @@ void Model::set(std::string_view name, std::span<const double> values, std::span
 void Model::reset() {
   Implementation& me = *implementation_;
   me.is_started = false;
+  me.is_stiff = false;
   me.steps = 0;
   me.instance->time = me.table().starting_time;
 }
@@ -273,9 +288,10 @@ void Model::advance(double until) {
     throw Error(fmt::format("the model is already at t = {}: reset() goes back", me.instance->time));
   if (plan->adaptive()) {
     double largest = plan->step;
+    if (me.is_stiff && !plan->is_chosen) plan->solver = sim::stiff_solver_for(me.table());
     while (me.instance->time < until) {
       std::int64_t before = me.instance->steps;
-      const tactus_model* model = &me.table();
+      const tactus_model* model = me.table_for(plan->solver);
       tactus_instance* instance = me.instance.get();
       int status = TACTUS_OK;
       if (me.has_events()) {
@@ -286,6 +302,10 @@ void Model::advance(double until) {
       }
       me.steps += me.instance->steps - before;
       me.check(status, false);
+      if (!me.is_stiff && me.instance->stiff_steps >= TACTUS_STIFF && !plan->is_chosen) {
+        me.is_stiff = true;
+        plan->solver = sim::stiff_solver_for(me.table());
+      }
     }
     return;
   }

@@ -6,6 +6,7 @@
 
 #include "api/load.h"
 #include "compiler/emit_llvm/testing/agreement.h"
+#include "compiler/tangent/tangent.h"
 
 namespace {
 
@@ -13,7 +14,14 @@ using backend_testing::Plan;
 
 ir::Program compiled(api::Compiled result, const std::string& text) {
   if (!result.program) ADD_FAILURE() << diag::render_text(result.diags, result.sources, false) << text;
-  return result.program ? std::move(*result.program) : ir::Program();
+  if (!result.program) return {};
+  return std::move(*result.program);
+}
+
+// With what the plan's solver needs.
+ir::Program for_plan(ir::Program program, const Plan& plan) {
+  if (tactus_is_stiff_solver(plan.solver)) tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE));
+  return program;
 }
 
 TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
@@ -25,11 +33,11 @@ TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
     if (!is_model) continue;
     ir::Program program = compiled(api::compile_files({entry.path().string()}, {}, false), entry.path().string());
     for (const Plan& plan : backend_testing::plans_of_all_solvers(0.01, 5)) {
-      programs.push_back(program);
+      programs.push_back(for_plan(program, plan));
       plans.push_back(plan);
     }
   }
-  ASSERT_GE(programs.size(), 7u * 6u);
+  ASSERT_GE(programs.size(), 7u * 8u);
   EXPECT_EQ(backend_testing::compare_all_backends(programs, plans).difference, "");
 }
 
@@ -134,7 +142,7 @@ system
   std::vector<ir::Program> programs;
   const std::vector<Plan> plans = backend_testing::plans_of_all_solvers(0.01, 3);
   for (std::size_t i = 0; i < plans.size(); ++i)
-    programs.push_back(compiled(api::compile_text("data.tact", text, options), text));
+    programs.push_back(for_plan(compiled(api::compile_text("data.tact", text, options), text), plans[i]));
   ASSERT_FALSE(HasFailure());
   backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
   EXPECT_EQ(agreement.difference, "");
@@ -146,8 +154,9 @@ TEST(SourceBackends, RandomTextsAgree) {
   std::vector<Plan> plans;
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     std::string text = RandomText(seed).text();
-    programs.push_back(compiled(api::compile_text("random" + std::to_string(seed) + ".tact", text, {}), text));
-    Plan plan = backend_testing::plans_of_all_solvers(0.01, 3)[seed % 6];
+    const Plan plan = backend_testing::plans_of_all_solvers(0.01, 3)[seed % 8];
+    ir::Program program = compiled(api::compile_text("random" + std::to_string(seed) + ".tact", text, {}), text);
+    programs.push_back(for_plan(std::move(program), plan));
     plans.push_back(plan);
   }
   ASSERT_FALSE(HasFailure());

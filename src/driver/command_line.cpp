@@ -33,8 +33,9 @@ constexpr const char* run_footer = R"(Examples:
   tactus run lorenz.tact --solver dop853 --tolerance 1e-10 --every 0.01 --out -
   tactus run two_ball.tact --device hand=file:hand.csv --json
 
-Solvers: euler rk4 bs3 (fixed steps), bs3 tsit5 dop853 (adaptive). Without --solver: rk4 when a step is given, else tsit5.
-`bs3` with a step and without a tolerance takes fixed steps. For an adaptive solver --step is the largest step.
+Solvers: euler rk4 bs3 (fixed steps), bs3 tsit5 dop853 (adaptive), rosenbrock (both) and cvode (adaptive) for stiff systems.
+Without --solver: rk4 when a step is given, else tsit5, and from where the system turns out stiff on a stiff one, with a note.
+`bs3` and `rosenbrock` with a step and without a tolerance take fixed steps. For an adaptive solver --step is the largest step.
 Without --every about 1000 rows are recorded. Rows stream to the file as they are computed; ctrl-C ends the run well.
 A device's file has the time in its first column, then one column a value, linear in between; columns are matched by the
 names in the header (`hand[1]` or `hand.1`), or taken in order.
@@ -157,7 +158,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_files(*run_command, run.files);
   run_command->add_option("--until", run.until, "the time at which the run ends")->type_name("T");
   add_set(*run_command, run.set);
-  run_command->add_option("--solver", run.solver, "euler, rk4, bs3, tsit5 or dop853")->type_name("S");
+  run_command->add_option("--solver", run.solver, "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode")
+      ->type_name("S");
   run_command->add_option("--step", run.step, "the fixed step, or an adaptive solver's largest")->type_name("H");
   run_command->add_option("--tolerance", run.tolerance, "of an adaptive solver; 1e-6 when none is given")
       ->type_name("E");

@@ -291,7 +291,10 @@ std::string identifier(std::string_view text) {
 
 }  // namespace
 
-std::string c_source(const ir::Program& program, const std::string& name) {
+std::string c_source(const ir::Program& given, const std::string& name) {
+  // With the derivative's tangent, so that `rosenbrock` travels.
+  ir::Program program = given;
+  if (!program.tangents) tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE));
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(
       "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves "

@@ -18,6 +18,7 @@
 #include "compiler/emit_llvm/testing/compare.h"
 #include "compiler/emit_llvm/testing/sample_programs.h"
 #include "compiler/emit_llvm/wasm.h"
+#include "compiler/tangent/tangent.h"
 #include "export/amalgamate.h"
 #include "runtime/sim/plan.h"
 #include "runtime/sim/run.h"
@@ -106,12 +107,16 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
       {"--solver euler --step 0.01", {.solver = TACTUS_EULER, .step = 0.01}},
       {"--solver bs3 --until 2", {.solver = TACTUS_BS3, .until = 2}},
       {"--solver dop853 --every 0.1 --until 1.23", {.solver = TACTUS_DOP853, .until = 1.23, .every = 0.1}},
+      {"--solver rosenbrock --tolerance 1e-5", {.solver = TACTUS_ROSENBROCK, .tolerance = 1e-5}},
+      {"--solver rosenbrock --step 0.02 --every 0.03 --until 1",
+       {.solver = TACTUS_ROSENBROCK, .step = 0.02, .until = 1, .every = 0.03}},
   };
   const std::vector<ir::Program> samples = backend_testing::all_samples();
   for (std::size_t k = 0; k < samples.size(); ++k) {
     ir::Program program = samples[k];
     // Each sample with another way of its own, so that every specialised loop is met.
-    program.solver = static_cast<int>(k % 7) - 1;
+    program.solver = static_cast<int>(k % TACTUS_CVODE) - 1;
+    tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE));
     if (k % 3 == 1) program.record_period = 0;
     write(program, "sample");
     ASSERT_TRUE(make(k % 2 ? "gcc" : "clang-19", "-O2")) << program.name;
@@ -167,8 +172,8 @@ TEST_F(ExportC, SetChangesAParameterAndMistakesAreRefused) {
   EXPECT_EQ(plain.values, same.values);
   // x(10) = cos(2 * 10), rk4 at h = 0.01: the error is about 1e-8.
   EXPECT_NEAR(other.values[other.values.size() - 2], std::cos(20.0), 1e-6);
-  for (const char* mistake :
-       {"--set q=1", "--set w", "--set w=x", "--until", "--until x", "--until -1", "--step 0", "--solver y", "--z 1"}) {
+  for (const char* mistake : {"--solver cvode", "--set q=1", "--set w", "--set w=x", "--until", "--until x",
+                              "--until -1", "--step 0", "--solver y", "--z 1"}) {
     EXPECT_EQ(run_program(program + " " + mistake).exit_code, 2) << mistake;
   }
 }

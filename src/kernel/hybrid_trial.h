@@ -14,11 +14,11 @@ namespace kernel_test {
 
 class Hybrid {
  public:
-  std::vector<double> start;           // states
-  std::vector<double> discrete_start;  // discrete values
-  std::vector<tactus_event> events;    // `first` of a condition: its place in watched
-  std::vector<double> times;           // of `at` events
-  std::vector<double> durations;       // of delays; delay k watches watched[conditions + k]
+  std::vector<double> start;               // states
+  std::vector<double> discrete_start;      // discrete values
+  std::vector<tactus_event> events;        // `first` of a condition: its place in watched
+  std::vector<double> times;               // of `at` events
+  std::vector<double> durations;           // of delays; delay k watches watched[conditions + k]
   std::vector<tactus_relation> relations;  // guards and sources stand in watched before `conditions`
   std::uint32_t conditions = 0;
   std::uint32_t capacity = 256;

@@ -86,5 +86,10 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
     if (status != TACTUS_OK) return status;
   }
   const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
-  return index < 0 ? TACTUS_OK : tk_fail(instance, TACTUS_NOT_FINITE, index);
+  if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+  /* For whoever asks for derivatives at once; tk_begin_events does it again, with delays, and tells what fails. */
+  if (model->relation_count > 0 && tk_settle(model, instance) != TACTUS_OK) tk_clear_failure(instance);
+  instance->crossings = 0;
+  instance->is_crossed = 0;
+  return TACTUS_OK;
 }

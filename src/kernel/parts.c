@@ -2,7 +2,7 @@
  * accepted step or event, whichever is first, with what is due there marked; or unchanged, with status.
  *
  * A scheduled event and a jump out of a delay's past end a part exactly. A relation that changes, or a condition that rises,
- * inside a part is located (locate.c) and ends it, with the interpolant's state there. When that happens part after part as soon as
+ * inside a part is located (locate.c) and ends it, with the interpolant's state there or, for fixed steps, that of a shorter one. When that happens part after part as soon as
  * each begins, time stands still for all practical purposes (chattering, or jumps that accumulate): after max_transitions such
  * parts the run fails.
  *
@@ -109,6 +109,57 @@ static int tk_remember_inside(const tactus_model* model, tactus_instance* instan
   return TACTUS_OK;
 }
 
+/* A fixed part that a change ends at *end, by the interpolant: taken again up to there, so that events cost the method no order (the
+ * cubic of Hermite has one less than rk4). Where the change happens then is found from the guard that changed first and its
+ * slope. The time stays where the part begins. */
+static int tk_retake(const tactus_model* model, tactus_instance* instance, int solver, double full, double* end) {
+  double* x = tk_states(model, instance);
+  double* between = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  const double from = instance->time;
+  const double precision = tk_event_precision(model, full);
+  const double back = tk_max(1e-3 * (*end - from), tk_min(precision, 0.5 * (*end - from)));
+  double t = *end;
+  tk_between(model, instance, solver, t, between);
+  int status = tk_watch(model, instance, t, between);
+  if (status != TACTUS_OK) return status;
+  const int32_t crossed = tk_first_crossed(model, instance);
+  if (crossed < 0) { /* a condition without a guard */
+    tk_between(model, instance, solver, t, x);
+    return TACTUS_OK;
+  }
+  const double* guard = tactus_data_const(instance) + model->layout.watched + model->relations[crossed].guard;
+  const double sign = *guard > 0.0 ? -1.0 : 1.0; /* positive: what is held */
+  double slope = sign * *guard;
+  tk_between(model, instance, solver, t - back, between);
+  status = tk_watch(model, instance, t - back, between);
+  if (status != TACTUS_OK) return status;
+  slope = (slope - sign * *guard) / back;
+  /* Before `low` nothing has changed, at `high` something has; of neither is anything known yet. */
+  double low = from;
+  double high = full;
+  for (int round = 0;; round++) {
+    tk_copy(model->state_count, tk_stage_vector(model, instance, TK_BEFORE), x);
+    status = tk_fixed_part(model, instance, solver, 0.0, t, 0);
+    instance->time = from;
+    if (status == TACTUS_OK) status = tk_watch(model, instance, t, x);
+    if (status != TACTUS_OK) return status;
+    *end = t;
+    const double shift = -sign * *guard / slope;
+    if (tk_first_crossed(model, instance) >= 0) {
+      high = t;
+      if (shift >= -precision || high - low <= precision) break;
+    } else {
+      low = t;
+    }
+    if (round == 60) break;
+    t += shift + 0.5 * precision;
+    /* A guard that jumps has no slope to go by. */
+    if (round >= 4 || !(t > low && t < high)) t = high - low <= precision ? high : low + 0.5 * (high - low);
+    if (!(t > from && t < full)) break;
+  }
+  return TACTUS_OK;
+}
+
 /* What a step from `from` to the present time passed: located, remembered, marked. */
 static int tk_end_part(const tactus_model* model, tactus_instance* instance, int solver, double from,
                        int64_t steps_before, double grid_slack) {
@@ -122,9 +173,14 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   if (is_found) {
     if (full - end <= grid_slack) end = full;
     if (end < full) {
-      tk_between(model, instance, solver, end, x);
+      if (tk_part_is_adaptive(solver)) {
+        tk_between(model, instance, solver, end, x);
+      } else {
+        status = tk_retake(model, instance, solver, full, &end);
+        instance->steps = steps_before;
+        if (status != TACTUS_OK) return status;
+      }
       instance->first_stage_valid = 0;
-      if (!tk_part_is_adaptive(solver)) instance->steps = steps_before;
     }
   }
   /* Where no relation changed, what was watched is needed by delays and by conditions without guards. */
@@ -163,6 +219,16 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   return TACTUS_OK;
 }
 
+/* Whether a relation is not what is held where a part begins, by what was watched last: something was changed from outside. A guard that
+ * is exactly zero changes nothing before it has left zero, for what brought it there may have fired at this very instant. */
+static int tk_is_changed_outside(const tactus_model* model, const tactus_instance* instance) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (tk_is_crossed(model, instance, k) && watched[model->relations[k].guard] != 0.0) return 1;
+  }
+  return 0;
+}
+
 /* are_guards_kept: copy 0 has the guards at the present time. */
 static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
@@ -181,7 +247,7 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   if (model->relation_count > 0 && !are_guards_kept) {
     status = tk_watch(model, instance, from, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
-    if (instance->is_crossed || tk_first_crossed(model, instance) >= 0) { /* something was changed from outside */
+    if (instance->is_crossed || tk_is_changed_outside(model, instance)) {
       instance->is_crossed = 1;
       tk_mark_scheduled(model, instance, slack);
       return TACTUS_OK;

@@ -177,7 +177,9 @@ TEST(Relations, FloorsGoUpAndDown) {
 TEST(Relations, ASnapshotGoesOnAsTheRunDid) {
   for (int solver : {int{TACTUS_RK4}, int{TACTUS_TSIT5}}) {
     Ramp ramp;
-    ramp.derivative = [&](double, const double* x, double* dx) { dx[0] = ramp.discrete()[0] > 0.5 ? 1.0 : 0.25 * x[0]; };
+    ramp.derivative = [&](double, const double* x, double* dx) {
+      dx[0] = ramp.discrete()[0] > 0.5 ? 1.0 : 0.25 * x[0];
+    };
     ASSERT_EQ(ramp.begin(), TACTUS_OK);
     ASSERT_EQ(ramp.run(solver, 0.07, 0.77), TACTUS_OK);
     const auto saved = ramp.snapshot();

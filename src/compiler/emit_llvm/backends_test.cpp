@@ -7,13 +7,21 @@
 #include "compiler/emit_llvm/jit.h"
 #include "compiler/emit_llvm/testing/compare.h"
 #include "compiler/emit_llvm/testing/sample_programs.h"
+#include "compiler/tangent/tangent.h"
 
 namespace backend_testing {
 namespace {
 
+// So that the stiff solvers run, too.
+std::vector<ir::Program> samples_with_tangents() {
+  std::vector<ir::Program> samples = all_samples();
+  for (ir::Program& sample : samples) tangent::add(sample, tangent::only(TACTUS_OF_DERIVATIVE));
+  return samples;
+}
+
 class Backends : public testing::TestWithParam<std::size_t> {
  protected:
-  const ir::Program program = all_samples()[GetParam()];
+  const ir::Program program = samples_with_tangents()[GetParam()];
   const std::vector<Plan> plans = plans_of_all_solvers(program.step_size, program.ending_time, Parts::too);
 };
 
@@ -43,7 +51,8 @@ TEST_P(Backends, OptimisedTierHasTheBitsOfTheQuickTier) {
 TEST_P(Backends, WasmHasTheBitsOfTheQuickTier) {
   if (!has_node()) GTEST_SKIP() << "no node";
   emit_llvm::CompiledModel model(program, {.optimise = false});
-  for (int solver : {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
+  for (int solver :
+       {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853, TACTUS_ROSENBROCK}) {
     ir::Program specialised = program;
     specialised.solver = solver;
     // All plans on each: the specialised loop and the generic ones beside it.
@@ -62,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(All, CCompilers,
                                          "clang-19 -O3 -march=native"));
 
 TEST_P(CCompilers, HaveTheBitsOfTheQuickTier) {
-  const std::vector<ir::Program> programs = all_samples();
+  const std::vector<ir::Program> programs = samples_with_tangents();
   const CLibrary library(programs, GetParam());
   for (std::size_t k = 0; k < programs.size(); ++k) {
     emit_llvm::CompiledModel model(programs[k], {.optimise = false});

@@ -460,7 +460,8 @@ struct Printer {
         break;
       case Op::less:
         // What holds a truth is asked whether it is 1: its name says that.
-        if (pool.is_constant(node.a, 0.5) && pool[node.b].op == Op::discrete && named(pool[node.b]).starts_with("held("))
+        if (pool.is_constant(node.a, 0.5) && pool[node.b].op == Op::discrete &&
+            named(pool[node.b]).starts_with("held("))
           out += named(pool[node.b]);
         else
           infix(" < ", 5, 5);

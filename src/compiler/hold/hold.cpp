@@ -44,7 +44,8 @@ class Holding {
       for (const flat::Update& update : event.updates) handled_.insert(pool_.variable(update.value.value, 0));
     }
     find_domains();
-    for (const Block& block : sorted_.motion.blocks) rewrite(block);
+    const std::vector<bool> matters = find_what_matters();
+    for (std::size_t b = 0; b < matters.size(); ++b) rewrite(sorted_.motion.blocks[b], matters[b]);
   }
 
  private:
@@ -137,6 +138,37 @@ class Holding {
     }
   }
 
+  // By block: whether the motion, an event or a delay depends on it. What is only recorded is evaluated where it is recorded.
+  std::vector<bool> find_what_matters() const {
+    const auto& motion = sorted_.motion;
+    std::unordered_map<ExprId, std::uint32_t> block_of;
+    for (std::uint32_t b = 0; b < motion.blocks.size(); ++b) {
+      for (std::uint32_t u : motion.blocks[b].unknowns) block_of.emplace(motion.unknowns[u], b);
+    }
+    std::vector<ExprId> open = sorted_.state_rates;
+    open.insert(open.end(), conditions_.begin(), conditions_.end());
+    open.insert(open.end(), handled_.begin(), handled_.end());
+    for (const flat::Delay& delay : model_.delays) open.push_back(pool_.variable(delay.source.value, delay.order));
+    for (const flat::Equation& constraint : sorted_.constraints) {
+      for (ExprId side : {constraint.left, constraint.right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) open.push_back(leaf);
+      }
+    }
+    std::vector<bool> matters(motion.blocks.size());
+    while (!open.empty()) {
+      const auto found = block_of.find(open.back());
+      open.pop_back();
+      if (found == block_of.end() || matters[found->second]) continue;
+      matters[found->second] = true;
+      for (std::uint32_t e : motion.blocks[found->second].equations) {
+        for (ExprId side : {motion.equations[e].left, motion.equations[e].right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) open.push_back(leaf);
+        }
+      }
+    }
+    return matters;
+  }
+
   // --- Rewriting -------------------------------------------------------------------------------------------------------
 
   bool moves(ExprId e) const {
@@ -155,7 +187,7 @@ class Holding {
     });
   }
 
-  void rewrite(const Block& block) {
+  void rewrite(const Block& block, bool matters) {
     std::unordered_set<ExprId> own;
     bool is_handler = false, is_condition = false;
     for (std::uint32_t u : block.unknowns) {
@@ -167,7 +199,7 @@ class Holding {
     bool is_moving = false;
     for (std::uint32_t e : block.equations) {
       flat::Equation& equation = sorted_.motion.equations[e];
-      if (!is_handler) {
+      if (!is_handler && matters) {
         symbolic::Rewrite held(
             pool_, [](ExprId) { return ExprId(); },
             [&](const Node& node, ExprId a, ExprId b, ExprId c) {
@@ -253,10 +285,10 @@ class Holding {
   flat::Model& model_;
   expr::Pool& pool_;
   structure::Sorted& sorted_;
-  std::unordered_set<ExprId> moving_;      // leaves that change between events
-  std::unordered_set<ExprId> conditions_;  // leaves: conditions of events
-  std::unordered_set<ExprId> handled_;     // leaves: what handlers compute
-  std::unordered_set<ExprId> guarding_;    // located, but evaluated
+  std::unordered_set<ExprId> moving_;                 // leaves that change between events
+  std::unordered_set<ExprId> conditions_;             // leaves: conditions of events
+  std::unordered_set<ExprId> handled_;                // leaves: what handlers compute
+  std::unordered_set<ExprId> guarding_;               // located, but evaluated
   std::unordered_map<ExprId, std::uint32_t> truths_;  // discrete values by guard
   std::unordered_map<ExprId, std::uint32_t> floors_;  // by argument
 };
@@ -274,8 +306,7 @@ std::string dump(const flat::Model& model, const structure::Sorted& sorted) {
   for (const flat::Equation& equation : sorted.motion.equations) {
     const bool reads = !symbolic::leaves(model.pool, equation.left, Op::discrete).empty() ||
                        !symbolic::leaves(model.pool, equation.right, Op::discrete).empty();
-    if (reads)
-      out += fmt::format("{} = {}\n", flat::print(model, equation.left), flat::print(model, equation.right));
+    if (reads) out += fmt::format("{} = {}\n", flat::print(model, equation.left), flat::print(model, equation.right));
   }
   return out;
 }

@@ -11,7 +11,8 @@
 //   - what stands inside smooth(..), except in the condition of an event, which must be located;
 //   - what reads constants, parameters, behaviours and other held values only: it changes when they do;
 //   - what depends on the unknowns of the very equations it stands in: these are solved with the branch that fits;
-//   - what stands in a handler: it is asked for at its event.
+//   - what stands in a handler: it is asked for at its event;
+//   - what is only recorded: no motion, event or delay depends on it, and where it is recorded it is exact.
 // A comparison that keeps a function inside its domain is located but evaluated, so that no method looks beyond: what chooses
 // between branches with a root, logarithm, arc or quotient of what it compares (if x > 0 then sqrt(x) else 0), and what stands
 // below one of these but the quotient (sqrt(max(x, 0))), be it in an equation of its own.

@@ -98,8 +98,8 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
 void add(ir::Program& program, Functions functions) {
   program.tangents = make(program, functions);
   if ((functions & only(TACTUS_OF_DERIVATIVE)) != 0) {
-    program.tangents->factors = foresee_elimination(program.tangents->jacobian,
-                                                    static_cast<std::uint32_t>(program.state_names.size()));
+    program.tangents->factors =
+        foresee_elimination(program.tangents->jacobian, static_cast<std::uint32_t>(program.state_names.size()));
   }
   program.tangent_work_count = work_count(program);
 }

@@ -85,6 +85,10 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (solver == TACTUS_CVODE) {
     return run_usage("`cvode` stays at home: it is a library of the program `tactus`; `--solver rosenbrock` travels");
   }
+  if (tactus_is_stiff_solver(solver) && (!RUN_MODEL.tangent || RUN_MODEL.layout.size == RUN_MODEL.layout.linear) &&
+      RUN_MODEL.state_count > 0) {
+    return run_usage("`rosenbrock` has no room for the Jacobian of so many states");
+  }
   plan->solver = solver;
 
   const int adaptive = tactus_is_adaptive(solver);
@@ -219,20 +223,24 @@ static int run_step_with_rows(run_state* run, double h) {
   const double inside = from + h * (1.0 - run_grid_slack);
   const int rows = run_row_time(run, run->next_row) < inside;
   int status;
-  if (rows) {
+  const int is_stiff = tactus_is_stiff_solver(run->plan.solver);
+  if (rows && !is_stiff) {
     for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) run_x0[i] = run_states(run)[i];
     status = run_derivative(run, from, run_f0);
     if (status != TACTUS_OK) return status;
   }
   status = RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, h, 1);
   if (status != TACTUS_OK || !rows) return status;
-  status = run_derivative(run, run->instance->time, run_f1);
-  if (status != TACTUS_OK) return status;
+  if (!is_stiff) {
+    status = run_derivative(run, run->instance->time, run_f1);
+    if (status != TACTUS_OK) return status;
+  }
   for (double t = run_row_time(run, run->next_row); t < inside; t = run_row_time(run, ++run->next_row)) {
     const double s = (t - from) / h;
-    for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
+    for (uint32_t i = 0; i < RUN_MODEL.state_count && !is_stiff; i++) {
       run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
     }
+    if (is_stiff) tk_between(&RUN_MODEL, run->instance, run->plan.solver, t, run_x);
     status = run_record(run, t, run_x);
     if (status != TACTUS_OK) return status;
   }
@@ -413,5 +421,8 @@ int main(int count, char** words) {
     if (status == TACTUS_OK) status = last;
   }
   if (status != TACTUS_OK) run_explain(&run, status);
+  if (run.instance->stiff_steps >= TACTUS_STIFF) {
+    fprintf(stderr, "%s: note: the system is stiff: --solver rosenbrock would take longer steps\n", RUN_MODEL.name);
+  }
   return fflush(stdout) == 0 && status == TACTUS_OK ? 0 : 4;
 }

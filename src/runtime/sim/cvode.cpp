@@ -311,8 +311,11 @@ Cvode::~Cvode() = default;
 bool Cvode::is_sparse() const { return engine_->is_sparse(); }
 
 const tactus_model* Cvode::table(const tactus_model* model) {
-  table_.model = *model;
-  table_.model.adaptive_step = step;
+  if (model != source_) {
+    table_.model = *model;
+    table_.model.adaptive_step = step;
+    source_ = model;
+  }
   return &table_.model;
 }
 

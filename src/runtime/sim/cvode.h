@@ -24,7 +24,8 @@ class Cvode {
   Cvode(const Cvode&) = delete;
   Cvode& operator=(const Cvode&) = delete;
 
-  // `model`, which has tangents, with CVODE's step: for TACTUS_CVODE alone and one Instance at a time. Valid until the next call.
+  // `model`, which has tangents and does not change, with CVODE's step: for TACTUS_CVODE alone and one Instance at a time. Valid
+  // until the next call.
   const tactus_model* table(const tactus_model* model);
   bool is_sparse() const;
 
@@ -38,6 +39,7 @@ class Cvode {
                   double tolerance);
 
   std::unique_ptr<Engine> engine_;
+  const tactus_model* source_ = nullptr;  // what table_ is a copy of
   Table table_ = {};
 };
 

@@ -44,6 +44,12 @@ tactus_solver choose_solver(int model_solver, double model_step, double model_to
   return static_cast<tactus_solver>(tactus_choose_solver(named, has_step, has_tolerance));
 }
 
+tactus_solver stiff_solver_for(const tactus_model& model) {
+  constexpr std::uint32_t most_states = 50;
+  const bool has_room = model.layout.size > model.layout.linear;
+  return model.state_count <= most_states && has_room ? TACTUS_ROSENBROCK : TACTUS_CVODE;
+}
+
 std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure) {
   auto fail = [&](std::string text) {
     failure = std::move(text);

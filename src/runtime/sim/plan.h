@@ -64,6 +64,10 @@ inline constexpr double fewest_steps = 100;
 [[nodiscard]] tactus_solver choose_solver(int model_solver, double model_step, double model_tolerance,
                                           const Settings& settings);
 
+// What takes over when an explicit solver finds the model stiff: rosenbrock while a full matrix for every step is cheap, else
+// cvode, which keeps one for many.
+[[nodiscard]] tactus_solver stiff_solver_for(const tactus_model& model);
+
 // Empty, with `failure` set, when the settings make no sense: the text says which and what to do.
 [[nodiscard]] std::optional<Plan> make_plan(const tactus_model& model, const Settings& settings, std::string& failure);
 

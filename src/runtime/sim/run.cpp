@@ -22,8 +22,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr double slice_seconds = 0.02;  // what a chunk aims at
 constexpr double progress_seconds = 0.05;
-// Beyond so many states a full matrix for every step costs more than cvode, which keeps one for many.
-constexpr std::uint32_t most_rosenbrock_states = 50;
 constexpr double grid_slack = 1e-9;  // a row this close to a step's end, in steps, is on it
 
 // The cubic through (x0, f0) at 0 and (x1, f1) at h, at s * h. Hairer, Norsett, Wanner: Solving ODEs I, II.6, (6.7).
@@ -493,9 +491,7 @@ void Run::adaptive() {
 bool Run::consider_stiffness() {
   if (has_considered_stiffness_ || instance_->stiff_steps < TACTUS_STIFF) return true;
   has_considered_stiffness_ = true;
-  const bool has_room = model_->layout.size > model_->layout.linear;
-  const bool is_small = model_->state_count <= most_rosenbrock_states && has_room;
-  const tactus_solver better = is_small ? TACTUS_ROSENBROCK : TACTUS_CVODE;
+  const tactus_solver better = stiff_solver_for(*model_);
   const std::string found = fmt::format(
       "the system is stiff: at t = {:.6g} stability and not the tolerance sets the "
       "steps of `{}`, {:.3g} long",

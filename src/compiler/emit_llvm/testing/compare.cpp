@@ -175,7 +175,7 @@ std::vector<Trail> run_node(const std::vector<std::uint8_t>& wasm, const std::ve
 
 std::vector<Plan> plans_of_all_solvers(double h, double t_end, Parts parts) {
   std::vector<Plan> plans;
-  for (int solver : {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853}) {
+  for (int solver = TACTUS_EULER; solver <= TACTUS_ROSENBROCK; ++solver) {
     Plan plan;
     plan.solver = solver;
     plan.h = !tactus_is_adaptive(solver) ? h : 50 * h;

@@ -1,8 +1,10 @@
 // Carries out ir functions over double or std::complex<double>, independently of the backends.
 //
-// Over complex numbers it differentiates without any rule of ours: with an imaginary part of 1e-150 d on all that enters, the
+// Over complex numbers it differentiates by itself: with an imaginary part of 1e-150 d on all that enters, the
 // imaginary parts that leave are 1e-150 times the derivative along d, to rounding (Squire and Trapp, SIAM Review 40(1), 1998).
-// Comparisons look at real parts, so kinks are taken on the side that the real computation takes. Noise and delayed values are
+// Arithmetic, blocks and their iterations are complex arithmetic and know no rule. Elementary functions and tables are expanded to
+// first order, since std::complex loses such tiny parts: their slopes are rules, too, written a second time; central differences
+// of the same interpreter over doubles hold them independently. Comparisons look at real parts, so kinks are taken on the side that the real computation takes. Noise and delayed values are
 // real: they count as constant.
 #pragma once
 

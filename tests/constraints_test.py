@@ -1,0 +1,253 @@
+"""Equations that tie states together: index reduction, consistent starts, redundant and contradictory constraints, by the real program.
+
+    python3 tests/constraints_test.py build/bin/tactus [TEST..]
+
+Motions are compared with the same physics in coordinates of its own (an angle), integrated here by an RK4 in plain Python whose
+error is below what a test allows, or with closed forms.
+"""
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "tests" / "reference")]
+from solve import rk4  # noqa: E402
+
+TACTUS = ""
+G = 9.81
+SOLVERS = ["bs3", "tsit5", "dop853", "rosenbrock", "cvode"]
+PENDULUM = """boundary {boundary};
+system
+  x'' = lambda * x;
+  y'' = lambda * y - 9.81;
+  x^2 + y^2 = 1;
+  E = (x'^2 + y'^2) / 2 + 9.81 * y;
+  off = x^2 + y^2 - 1;
+"""
+FROM_THE_SIDE = "x(0) = 1, y(0) = 0, y'(0) = 0"
+
+
+def swing(angle, speed, end, steps=20000):
+    """Angle from the vertical and its rate of a pendulum of length 1, after `end` seconds."""
+    return rk4(lambda s: [s[1], -G * math.sin(s[0])], [angle, speed], end, steps)
+
+
+class ConstraintsTest(unittest.TestCase):
+    def tactus(self, text, command, *options, exit_code=0):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.tact"
+            path.write_text(text, encoding="utf-8")
+            done = subprocess.run([TACTUS, command, str(path), *map(str, options)], capture_output=True, text=True, timeout=300,
+                                  check=False)
+        self.assertEqual(done.returncode, exit_code, done.stdout + done.stderr)
+        return done
+
+    def run_json(self, text, *options, exit_code=0):
+        return json.loads(self.tactus(text, "run", "--json", *options, exit_code=exit_code).stdout)
+
+    def pendulum(self, boundary, *options):
+        return self.run_json(PENDULUM.format(boundary=boundary), *options)
+
+
+class Pendulum(ConstraintsTest):
+    PERIOD = 2.367841947576237
+
+    def test_period_with_every_solver(self):
+        # After whole periods it stands where it began. Errors of a tolerance of 1e-10 add up over 4 periods; cvode's control is looser.
+        for solver in SOLVERS:
+            with self.subTest(solver=solver):
+                told = self.pendulum(FROM_THE_SIDE, "--until", 4 * self.PERIOD, "--solver", solver, "--tolerance", "1e-10")
+                self.assertLess(abs(told["values"]["y"]), 2e-6 if solver == "cvode" else 2e-7)
+                self.assertLess(abs(told["values"]["off"]), 1e-15)
+                self.assertLess(told["constraint_residual"], 1e-5)
+
+    def test_fixed_steps_have_their_order(self):
+        errors = {}
+        for solver, order in [("euler", 1), ("bs3", 3), ("rk4", 4), ("rosenbrock", 5)]:
+            angle, _ = swing(math.pi / 2, 0, 2)
+            for h in [0.01, 0.005]:
+                got = self.pendulum(FROM_THE_SIDE, "--until", 2, "--solver", solver, "--step", h)["values"]
+                errors[h] = math.hypot(got["x"] - math.sin(angle), got["y"] + math.cos(angle))
+                # Two iterations of Newton's method from what a step drifts: rounding, but for euler's (20 h^2)^4 / 16.
+                self.assertLess(abs(got["off"]), 2e-12 if solver == "euler" else 4e-16)
+            self.assertGreater(math.log2(errors[0.01] / errors[0.005]), order - 0.4, solver)
+
+    def test_over_the_top(self):
+        # Upwards at 5 m/s from the side: the top is passed at sqrt(25 - 2 g) m/s, in the same sense again and again.
+        for options in [("--tolerance", "1e-10"), ("--step", "0.001")]:
+            told = self.pendulum("x(0) = 1, y(0) = 0, y'(0) = 5", "--until", 7.3, *options)
+            angle, speed = swing(math.pi / 2, 5, 7.3)
+            self.assertGreater(angle, 4 * math.pi)
+            got = told["values"]
+            for name, expected in [("x", math.sin(angle)), ("y", -math.cos(angle)), ("x'", speed * math.cos(angle)),
+                                   ("y'", speed * math.sin(angle))]:
+                self.assertLess(abs(got[name] - expected), 2e-7, name)
+            self.assertLess(abs(got["E"] - 12.5), 1e-7)
+
+    def test_long(self):
+        # Ten minutes of fixed steps: off the rod by rounding, the energy where RK4 leaves it (h^5 a period, 254 periods).
+        told = self.pendulum(FROM_THE_SIDE, "--until", 600, "--step", "0.001")
+        self.assertLess(abs(told["values"]["off"]), 4e-16)
+        self.assertLess(told["constraint_residual"], 1e-12)
+        self.assertLess(abs(told["values"]["E"]), 1e-8)
+
+    def test_rows_between_steps_keep_to_the_rod(self):
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "rows.csv"
+            self.pendulum(FROM_THE_SIDE, "--until", 3, "--every", "0.01", "--out", out, "--show", "off")
+            rows = [float(line.split(",")[1]) for line in out.read_text().splitlines()[1:]]
+        self.assertEqual(len(rows), 301)
+        self.assertLess(max(map(abs, rows)), 1e-11)  # two iterations from 1e-6
+
+
+class Starts(ConstraintsTest):
+    def initial(self, text, exit_code=0):
+        told = json.loads(self.tactus(text, "explain", "--initial", "--json", exit_code=exit_code).stdout)
+        return told, {item["name"]: (item["value"], item["how"]) for item in told["initial"]}
+
+    def test_given_are_kept_and_free_are_found(self):
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 0.6, y(0) ~ -1, y'(0) = 3"))
+        self.assertEqual(values["x"], (0.6, "given"))
+        self.assertEqual(values["y'"], (3, "given"))
+        self.assertEqual(values["y"][1], "found")
+        self.assertAlmostEqual(values["y"][0], -0.8, delta=1e-14)
+        self.assertAlmostEqual(values["x'"][0], 4, delta=1e-13)  # 0.6 x' - 0.8 * 3 = 0
+
+    def test_a_guess_says_which_solution(self):
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 0.6, y(0) ~ 1, y'(0) = 3"))
+        self.assertAlmostEqual(values["y"][0], 0.8, delta=1e-14)
+
+    def test_what_is_no_state_may_be_given(self):
+        # Energy 2 at height -0.8, moving to the right: v^2 = 2 (2 + 0.8 g).
+        _, values = self.initial(PENDULUM.format(boundary="y(0) = -0.8, x(0) ~ 1, x'(0) ~ 1, E(0) = 2"))
+        self.assertAlmostEqual(values["x"][0], 0.6, delta=1e-12)
+        speed = math.sqrt(2 * (2 + 0.8 * G))
+        self.assertAlmostEqual(values["x'"][0], 0.8 * speed, delta=1e-10)
+        self.assertAlmostEqual(values["y'"][0], 0.6 * speed, delta=1e-10)
+        self.assertAlmostEqual(values["E"][0], 2, delta=1e-12)
+
+    def test_one_start_by_way_of_another(self):
+        # y = x + 0.2 on the circle, both to be found: x^2 + (x + 0.2)^2 = 1.
+        _, values = self.initial(PENDULUM.format(boundary="x(0) ~ 1, y(0) = x + 0.2, y'(0) = 0"))
+        x = (-0.2 + math.sqrt(2 - 0.04)) / 2
+        self.assertAlmostEqual(values["x"][0], x, delta=1e-12)
+        self.assertAlmostEqual(values["y"][0], x + 0.2, delta=1e-12)
+
+    def test_more_than_needed_is_fine_when_it_agrees(self):
+        told, values = self.initial(PENDULUM.format(boundary="x(0) = 0.6, y(0) = 0.8, x'(0) = 4, y'(0) = -3"))
+        self.assertEqual(told["status"], "ok")
+        self.assertEqual({values[name][1] for name in ["x", "y", "x'", "y'"]}, {"given"})
+
+    def test_contradictions_name_the_line_and_what_to_drop(self):
+        for boundary, line, names in [("x(0) = 0.6, y(0) = 0.9", "x^2 + y^2 = 1", ["`x`", "`y`"]),
+                                      ("x(0) = 0.6, y(0) = 0.8, x'(0) = 1, y'(0) = 1", "x * x'", ["`x'`", "`y'`"])]:
+            told, _ = self.initial(PENDULUM.format(boundary=boundary), exit_code=4)
+            failure = told["failure"]
+            self.assertEqual(failure["kind"], "no_start")
+            self.assertEqual(failure["line"], 5)
+            self.assertIn(line, failure["text"])
+            for name in names:
+                self.assertIn(name, failure["hint"])
+            self.assertEqual(self.run_json(PENDULUM.format(boundary=boundary), exit_code=4)["failure"]["kind"], "no_start")
+
+    def test_no_start_exists(self):
+        told, _ = self.initial(PENDULUM.format(boundary="x(0) = 1.5"), exit_code=4)
+        self.assertIn("guess", told["failure"]["hint"])
+
+    def test_what_is_missing_is_assumed_and_said(self):
+        done = self.tactus(PENDULUM.format(boundary="x(0) = 1, y(0) = 0"), "explain", "--initial")
+        self.assertIn("S008", done.stderr)
+        self.assertIn("assumed", done.stdout)
+
+    def test_initial_and_dump_exclude_each_other(self):
+        self.tactus(PENDULUM.format(boundary="x(0) = 1"), "explain", "--initial", "--dump=blocks", exit_code=2)
+
+
+class Indices(ConstraintsTest):
+    def test_index_of_four_in_closed_form(self):
+        # x = sin^4 t = 3/8 - cos(2t)/2 + cos(4t)/8 by a force on the second mass.
+        told = self.run_json("system x'' = y - x; y'' = x - y + u; x = sin(t)^4;", "--until", 1.3, "--step", "0.01")
+        c2, c4 = math.cos(2.6), math.cos(5.2)
+        x, x2, x4 = 3 / 8 - c2 / 2 + c4 / 8, 2 * c2 - 2 * c4, -8 * c2 + 32 * c4
+        self.assertAlmostEqual(told["values"]["y"], x + x2, delta=1e-12)
+        self.assertAlmostEqual(told["values"]["u"], x4 + x2 - x + (x + x2), delta=1e-11)
+
+    def test_index_two_with_a_moving_constraint(self):
+        # Two tanks whose levels are held sin(t) apart by a flow q: a' = 1 - q, b' = q, a - b = sin t.
+        told = self.run_json("boundary a(0) = 1; system a' = 1 - q; b' = q; a - b = sin(t);", "--until", 2, "--step", "0.01")
+        self.assertAlmostEqual(told["values"]["a"], 1 + 1 + math.sin(2) / 2, delta=1e-12)
+        self.assertAlmostEqual(told["values"]["q"], (1 - math.cos(2)) / 2, delta=1e-12)
+
+    def test_derivatives_that_cancel_leave_an_equation(self):
+        # z = 0 follows, hence x' = 0 and y' = 1.
+        told = self.run_json("boundary x(0) = 1, y(0) ~ 1; system x' + y' = 1; 2*x' + 2*y' = 2 - z; z = x - y + t;", "--until", 3)
+        self.assertAlmostEqual(told["values"]["x"], 1, delta=1e-12)
+        self.assertAlmostEqual(told["values"]["y"], 4, delta=1e-12)
+
+    def test_an_input_comes_with_one_derivative(self):
+        text = "external hand reads u; boundary x(0) ~ 0; system x'' = F; x = u + 0 * x'; y' = F;"
+        done = self.tactus(text, "check", exit_code=1)
+        self.assertIn("S009", done.stderr)
+
+    def test_double_pendulum_is_the_one_in_angles(self):
+        # Unit masses and rods, from 1 and 2 rad at rest, against Lagrange's equations in angles.
+        def rate(s):
+            a, b, va, vb = s
+            d = a - b
+            # (2, cos d; cos d, 1) (a'', b'') = (-vb^2 sin d - 2 g sin a, va^2 sin d - g sin b)
+            p, q = -vb * vb * math.sin(d) - 2 * G * math.sin(a), va * va * math.sin(d) - G * math.sin(b)
+            det = 2 - math.cos(d) ** 2
+            return [va, vb, (p - math.cos(d) * q) / det, (2 * q - math.cos(d) * p) / det]
+
+        a, b, _, _ = rk4(rate, [1, 2, 0, 0], 2, 20000)
+        told = self.run_json(
+            f"""boundary p(0) = ({math.sin(1)!r}, {-math.cos(1)!r}), q(0) = ({math.sin(1) + math.sin(2)!r}, {-math.cos(1) - math.cos(2)!r});
+            p'(0) = (0, 0), q'(0) = (0, 0);
+            constant g = (0, -9.81);
+            system
+              p'' = g + l * p + m * (p - q);
+              q'' = g - m * (p - q);
+              dot(p, p) = 1;
+              dot(p - q, p - q) = 1;""", "--until", 2, "--tolerance", "1e-11")
+        for got, expected in zip(told["values"]["p"] + told["values"]["q"],
+                                 [math.sin(a), -math.cos(a), math.sin(a) + math.sin(b), -math.cos(a) - math.cos(b)]):
+            self.assertAlmostEqual(got, expected, delta=1e-7)
+
+
+class Redundant(ConstraintsTest):
+    TWICE = """boundary x(0) = 1, y(0) = 0, y'(0) = 0;
+    system
+      x'' = (l + m) * x;
+      y'' = (l + m) * y - 9.81;
+      x^2 + y^2 = 1;
+      {second};
+    """
+
+    def test_the_same_rod_twice_is_one_rod(self):
+        told = self.run_json(self.TWICE.format(second="(x^2 + y^2)^2 = 1"), "--until", 2, "--tolerance", "1e-10")
+        angle, _ = swing(math.pi / 2, 0, 2)
+        self.assertAlmostEqual(told["values"]["x"], math.sin(angle), delta=1e-7)
+        self.assertTrue(any("redundant" in note for note in told["notes"]), told["notes"])
+
+    def test_contradicting_rods_are_named(self):
+        told = self.run_json(self.TWICE.format(second="(x^2 + y^2)^2 = 2"), "--until", 2, exit_code=4)
+        self.assertEqual(told["failure"]["kind"], "no_start")
+        self.assertIn(told["failure"]["line"], [5, 6])
+
+    def test_the_parallelogram_swings_like_a_pendulum(self):
+        text = (ROOT / "examples" / "parallelogram.tact").read_text()
+        told = self.run_json(text, "--tolerance", "1e-10")
+        angle, _ = swing(math.asin(0.6), 0, 3)
+        for got, expected in zip(told["values"]["B"] + told["values"]["C"],
+                                 [math.sin(angle), -math.cos(angle), 0, 2 + math.sin(angle), -math.cos(angle), 0]):
+            self.assertAlmostEqual(got, expected, delta=1e-7)
+        self.assertTrue(any("dot(N - M, N - M)" in note for note in told["notes"]), told["notes"])
+
+
+if __name__ == "__main__":
+    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
