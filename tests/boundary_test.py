@@ -273,6 +273,14 @@ class Words(Folder):
         subprocess.run(["make", "-s", "-C", str(directory)], check=True, capture_output=True)
         last = subprocess.run([str(directory / "model")], check=True, capture_output=True, text=True).stdout.splitlines()[-1]
         self.near(float(last.split(",")[1]), -0.2, 1e-7)
+        # What is asked for at the start alone is still found by the exported program.
+        shutil.rmtree(directory)
+        thrown = "simulation ending_time = 1 boundary p(0) = (0, 0); E(0) = 50; p'(0) ~ (1, 1); system p'' = (0, -9.81); E = dot(p', p') / 2;"
+        self.assertEqual(self.tactus("export c", thrown, "-o", directory).returncode, 0)
+        subprocess.run(["make", "-s", "-C", str(directory)], check=True, capture_output=True)
+        last = subprocess.run([str(directory / "model")], check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+        x, y = (float(value) for value in last.split(",")[1:3])
+        self.near(x**2 + (y + 9.81 / 2) ** 2, 100, 1e-6)
         refused = self.tactus("export c", layers(20), "-o", directory)
         self.assertEqual(refused.returncode, 4)
         self.assertIn("cannot be exported", refused.stderr)

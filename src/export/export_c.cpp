@@ -349,8 +349,11 @@ void set_start(ir::Program& program, std::span<const double> states) {
   std::fill(program.state_flags.begin(), program.state_flags.end(), std::uint32_t{TACTUS_STATE_GIVEN});
 }
 
-bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
+bool write_c(const ir::Program& given, const std::filesystem::path& directory, const ExportOptions& options,
              std::string& failure) {
+  ir::Program program = given;
+  // The start itself asks for these.
+  if (!program.conditions.empty() && !program.tangents) tangent::add(program, tangent::only(TACTUS_OF_CONDITIONS));
   const std::string name = identifier(options.name.empty() ? program.name : options.name);
   std::error_code error;
   std::filesystem::create_directories(directory, error);

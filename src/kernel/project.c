@@ -157,6 +157,13 @@ static int tk_is_at_start(const tactus_model* model, const tactus_condition* con
   return condition->time == model->starting_time;
 }
 
+static int tk_has_start_conditions(const tactus_model* model) {
+  for (uint32_t i = 0; i < model->condition_count; i++) {
+    if (tk_is_at_start(model, &model->conditions[i])) return 1;
+  }
+  return 0;
+}
+
 /* All rows at (t, x): constraints, then the conditions of the start, those of other times as rows of zeros. */
 static int tk_start_rows(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double t,
                          const double* x, int with_derivatives) {
@@ -165,6 +172,12 @@ static int tk_start_rows(const tactus_model* model, tactus_instance* instance, c
   if (status != TACTUS_OK || model->condition_count == 0) return status;
   const uint32_t first = model->constraint_count;
   const uint32_t n = r->n;
+  if (!tk_has_start_conditions(model)) {
+    tk_zero(model->condition_count * n, r->a + (uint64_t)first * n);
+    tk_zero(model->condition_count, r->left + first);
+    tk_zero(model->condition_count, r->scale + first);
+    return TACTUS_OK;
+  }
   status = model->condition(model, instance, t, x, r->conditions);
   if (status != TACTUS_OK) return status;
   for (uint32_t i = 0; i < model->condition_count; i++) {
@@ -257,6 +270,7 @@ static int tk_start_path(const tactus_model* model, tactus_instance* instance, c
 }
 
 int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
+  if (!model->tangent && tk_has_start_conditions(model)) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count + model->condition_count);
   double* const x = tk_states(model, instance);

@@ -60,6 +60,10 @@ class Comparison {
     }
     emit_llvm::CompiledModel code(std::move(*compiled.program), {.optimise = false});
     table_ = code.quick();
+    if (sim::has_later_conditions(*table_)) {
+      verdict_.not_judged = "it has boundary values at other times";
+      return verdict_;
+    }
     for (const Fineness& fineness : {Fineness{case_.step, 1e-8}, Fineness{case_.step / 8, 1e-10}}) {
       const bool regular = verdict_.regular;
       verdict_ = {};
