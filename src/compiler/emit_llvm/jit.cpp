@@ -6,6 +6,7 @@
 #include <llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -247,8 +248,10 @@ struct CompiledModel::Implementation {
       : options(how), program(with_room_for_tangents(std::move(given), how.tangents)), metadata(program) {}
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
-    // The start itself asks for these.
-    if (!program.conditions.empty()) functions |= tangent::only(TACTUS_OF_CONDITIONS);
+    // The start itself asks for these, unless the program has brought its own.
+    const bool has_conditions = std::any_of(program.conditions.begin(), program.conditions.end(),
+                                            [&](const auto& c) { return c.time == program.starting_time; });
+    if (has_conditions && !program.tangents) functions |= tangent::only(TACTUS_OF_CONDITIONS);
     program.tangent_work_count = tangent::work_count(program);
     if (functions != tangent::none) tangent::add(program, functions);
     return program;

@@ -69,7 +69,7 @@ std::uint32_t Lifted::result_size() const {
 // All sections but the states are those inside the inner Instance, so that both models see the same values.
 void Lifted::lay_out() {
   tactus_layout& layout = table_.model.layout;
-  for (std::uint32_t tactus_layout::*section :
+  for (std::uint32_t tactus_layout::* section :
        {&tactus_layout::inputs, &tactus_layout::input_rates, &tactus_layout::parameters, &tactus_layout::derived,
         &tactus_layout::outputs, &tactus_layout::warm, &tactus_layout::discrete, &tactus_layout::clocks,
         &tactus_layout::history, &tactus_layout::watched, &tactus_layout::work}) {
