@@ -88,7 +88,7 @@ struct Model::Implementation {
     is_evaluated = false;
   }
 
-  // Inputs count with what they read at the start.
+  // Inputs count as zero during the search: those of later times are not known yet.
   void meet_boundary_values() {
     std::string mistake;
     auto plan = sim::make_plan(table(), {}, mistake);

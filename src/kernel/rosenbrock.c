@@ -1,5 +1,5 @@
 /* A Rosenbrock method for stiff systems: implicit, but linear equations only, and a fixed number of them. Steinebach's Rodas5P,
- * BIT Numer. Math. 63, 27 (2023), table 3: 8 stages, order 5, embedded order 4, dense output of order 4, L-stable, stiffly
+ * BIT Numer. Math. 63, 27 (2023): 8 stages, order 5, embedded order 4, dense output of order 4, L-stable, stiffly
  * accurate, and of order 4 where others drop to 1 or 2 on very stiff and time-dependent problems (Prothero and Robinson). In the
  * form of Hairer and Wanner, Solving ODEs II, IV.7, (7.25):
  *
