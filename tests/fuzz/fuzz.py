@@ -5,8 +5,8 @@
 
 DIR is a build with TACTUS_FUZZ. N seconds (60) are shared among the targets given (all), most for those that see most of the compiler.
 The inputs to begin with are the committed ones (tests/fuzz/corpus), the examples, the library and the models of src/**/testdata;
-what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same random
-numbers each time.
+what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same inputs in
+the same order, the same random numbers and at most so many executions, so that what it finds on one machine it finds on another.
 
 A target's name may be given without `fuzz_`. A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
 """
@@ -14,17 +14,18 @@ import argparse
 import json
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
 
-# The share of the time, the committed inputs, and what a target is given besides the limits that all have.
+# The share of the time, the executions of a smoke run, the committed inputs, and what a target is given besides the limits that all have.
 TARGETS = {
-    "fuzz_programs": (30, "programs", ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_text": (10, "programs", ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_format": (8, "programs", ["-max_len=8192", "-dict=language.dict"]),
-    "fuzz_lsp": (8, "lsp", ["-max_len=8192"]),
-    "fuzz_csv": (4, "csv", ["-max_len=4096"]),
+    "fuzz_programs": (30, 5000, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_text": (10, 4000, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_format": (8, 4000, "programs", ["-max_len=8192", "-dict=language.dict"]),
+    "fuzz_lsp": (8, 1000, "lsp", ["-max_len=8192"]),
+    "fuzz_csv": (4, 100000, "csv", ["-max_len=4096"]),
 }
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
@@ -88,28 +89,31 @@ def write_seeds(corpus, root, folder):
 
 
 def run(target, seconds, options):
-    _, corpus, arguments = TARGETS[target]
+    _, runs, corpus, arguments = TARGETS[target]
     work = options.work / target
     if options.smoke:
         shutil.rmtree(work, ignore_errors=True)
-        arguments = [*arguments, "-seed=1"]
+        arguments = [*arguments, "-seed=1", f"-runs={runs}"]
     work.mkdir(parents=True, exist_ok=True)
     seeds = options.build / "seeds" / target
     write_seeds(corpus, options.root, seeds)
     findings = options.build / "findings"
     findings.mkdir(exist_ok=True)
     committed = options.root / "tests/fuzz/corpus" / corpus
-    folders = [work, seeds] + ([committed] if committed.is_dir() else [])
+    inputs = options.build / "seeds" / f"{target}.list"
+    inputs.write_text(",".join(str(path) for folder in (seeds, committed) if folder.is_dir() for path in sorted(folder.iterdir())))
     program = options.build / "bin" / target
-    command = [program, *folders, *LIMITS, *arguments, f"-max_total_time={max(1, round(seconds))}", f"-artifact_prefix={findings}/{target}-"]
+    command = [program, work, f"-seed_inputs=@{inputs}", *LIMITS, *arguments, f"-max_total_time={max(1, round(seconds))}", f"-artifact_prefix={findings}/{target}-"]
     log = options.build / f"{target}.log"
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
     with open(log, "wb") as output:
         code = subprocess.run(command, cwd=options.build / "bin", stdout=output, stderr=subprocess.STDOUT).returncode
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
     lines = log.read_text(encoding="utf8", errors="replace").splitlines()
     figures = dict(re.findall(r"stat::(\w+):\s*(\d+)", "\n".join(lines[-20:])))
     coverage = [match for match in (re.search(r"cov: (\d+) ft: (\d+)", line) for line in lines) if match]
     edges = f", {coverage[-1].group(1)} edges, {coverage[-1].group(2)} features" if coverage else ""
-    print(f"{target}: {figures.get('number_of_executed_units', '?')} executions{edges}{'' if code == 0 else ', FOUND something'}", flush=True)
+    print(f"{target}: {figures.get('number_of_executed_units', '?')} executions, {spent:.0f} s of processor time{edges}{'' if code == 0 else ', FOUND something'}", flush=True)
     if code != 0:
         print("\n".join(lines[-60:]))
         print(f"again: {program} {findings}/{target}-..")
