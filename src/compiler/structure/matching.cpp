@@ -4,7 +4,7 @@
 
 namespace structure {
 
-Matching match(const std::vector<std::vector<std::uint32_t>>& unknowns, std::uint32_t unknown_count) {
+Matching match(const Rows& unknowns, std::uint32_t unknown_count) {
   const auto equation_count = static_cast<std::uint32_t>(unknowns.size());
   Matching m;
   m.unknown_of.assign(equation_count, unmatched);
@@ -61,8 +61,7 @@ Matching match(const std::vector<std::vector<std::uint32_t>>& unknowns, std::uin
   return m;
 }
 
-std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector<std::uint32_t>>& unknowns,
-                                                   const Matching& matching) {
+std::vector<std::vector<std::uint32_t>> components(const Rows& unknowns, const Matching& matching) {
   const auto count = static_cast<std::uint32_t>(unknowns.size());
   std::vector<std::vector<std::uint32_t>> result;
   std::vector<std::uint32_t> index(count, unmatched), low(count, 0);
@@ -111,6 +110,26 @@ std::vector<std::vector<std::uint32_t>> components(const std::vector<std::vector
     }
   }
   return result;
+}
+
+std::vector<bool> among_too_many(const Rows& unknowns, const Matching& matching) {
+  std::vector<bool> reached(unknowns.size());
+  std::vector<std::uint32_t> open;
+  for (std::uint32_t i = 0; i < unknowns.size(); ++i) {
+    if (matching.unknown_of[i] == unmatched) open.push_back(i);
+  }
+  for (std::uint32_t i : open) reached[i] = true;
+  while (!open.empty()) {
+    const std::uint32_t current = open.back();
+    open.pop_back();
+    for (std::uint32_t u : unknowns[current]) {
+      const std::uint32_t other = matching.equation_of[u];
+      if (other == unmatched || reached[other]) continue;
+      reached[other] = true;
+      open.push_back(other);
+    }
+  }
+  return reached;
 }
 
 }  // namespace structure

@@ -8,8 +8,6 @@
 namespace structure {
 namespace {
 
-using Rows = std::vector<std::vector<std::uint32_t>>;
-
 TEST(Matching, FindsTheOnlyPerfectMatching) {
   // A staircase whose cheap assignment is wrong at every step.
   Rows rows = {{0, 1}, {0, 2}, {0}};
@@ -50,6 +48,24 @@ TEST(Matching, IsAsLargeAsExhaustiveSearchFinds) {
       EXPECT_NE(std::find(rows[e].begin(), rows[e].end(), m.unknown_of[e]), rows[e].end());
     }
     EXPECT_EQ(size, largest(rows, 0, 0));
+  }
+}
+
+TEST(AmongTooMany, IsWhatSomeLargestMatchingLeavesOut) {
+  std::mt19937 random(13);
+  for (int trial = 0; trial < 200; ++trial) {
+    Rows rows(7);
+    for (auto& row : rows) {
+      for (std::uint32_t u = 0; u < 6; ++u) {
+        if (random() % 4 == 0) row.push_back(u);
+      }
+    }
+    const std::vector<bool> found = among_too_many(rows, match(rows, 6));
+    for (std::size_t e = 0; e < rows.size(); ++e) {
+      Rows others = rows;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(e));
+      EXPECT_EQ(found[e], largest(others, 0, 0) == largest(rows, 0, 0));
+    }
   }
 }
 

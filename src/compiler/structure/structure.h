@@ -2,13 +2,14 @@
 //
 //   flat::Model --constants--> --definitions differentiated--> states and unknowns --match, sort--> Sorted
 //
-// 1. Constants:    v = e with e made of numbers only: v is replaced by the number everywhere.
-// 2. Definitions:  v = e where v' stands somewhere and v has no start of its own, or e is a function of time and inputs only:
-//                  v' = (e)' is added, and so on up to the order needed. (`white_ball'` where white_ball = (sin(t), ..).)
-// 3. Order reduction: of every other variable with highest derivative n, v .. v^(n-1) are states and v^(n) is the unknown;
-//                  without derivatives v itself is the unknown.
-// 4. Matching and sorting, once for the motion and once for the start, where the states are unknowns too and the boundary
-//                  conditions are equations.
+// A file for each step, which opens with its rule:
+//   constants        v = e with e made of numbers only: v is replaced by the number everywhere
+//   definitions      v = e where v' is asked for: v' = (e)' is added
+//   settled          equations in which nothing is left to determine
+//   index_reduction  equations that share too few highest derivatives are differentiated
+//   motion           states and unknowns, matched with the equations and sorted into blocks; counts says what does not match
+//   start            the same once more, where the states are unknowns too and the boundary conditions are equations
+// The first four work on a Draft (draft.h).
 #pragma once
 
 #include <optional>

@@ -1,0 +1,121 @@
+#include "compiler/structure/constants.h"
+
+#include <deque>
+#include <set>
+
+#include "compiler/structure/diagnostics.h"
+#include "compiler/structure/names.h"
+#include "compiler/symbolic/symbolic.h"
+
+namespace structure {
+
+using expr::Op;
+using flat::Equation;
+
+Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
+  expr::Pool& pool = model.pool;
+  Draft draft;
+  for (const flat::Condition& condition : model.conditions)
+    (condition.later ? draft.later : draft.starts).push_back(condition);
+  struct Candidate {
+    std::size_t equation = 0;
+    std::uint32_t variable = 0;
+    ExprId value{};
+    std::size_t open = 0;  // variables in the value that are not known to be constant
+  };
+  const std::vector<Equation> equations(model.equations.begin(), model.equations.end());
+  const std::size_t count = equations.size();
+  std::vector<Candidate> candidates;  // v = e, read from the left and from the right
+  std::unordered_map<std::uint32_t, std::vector<std::size_t>> readers;
+  std::deque<std::size_t> ready;
+  for (std::size_t i = 0; i < count; ++i) {
+    for (bool from_left : {true, false}) {
+      ExprId bare = from_left ? equations[i].left : equations[i].right;
+      ExprId value = from_left ? equations[i].right : equations[i].left;
+      if (!is_bare(pool, bare)) continue;
+      auto read = symbolic::leaves(pool, value, Op::variable);
+      for (ExprId leaf : read) readers[pool[leaf].index].push_back(candidates.size());
+      if (read.empty()) ready.push_back(candidates.size());
+      candidates.push_back({i, pool[bare].index, value, read.size()});
+    }
+  }
+  std::vector<bool> used(count);
+  symbolic::Substitution known(pool, [&](ExprId leaf) { return draft.constants.of(pool, leaf); });
+  while (!ready.empty()) {
+    const Candidate candidate = candidates[ready.front()];
+    ready.pop_front();
+    const std::size_t i = candidate.equation;
+    if (used[i] || draft.constants.numbers.contains(candidate.variable)) continue;
+    ExprId value = known(candidate.value);
+    if (!pool.is_constant(value)) continue;
+    double number = pool[value].number;
+    for (auto at = overrides.begin(); at != overrides.end(); ++at) {
+      if (at->name == variable_name(model, candidate.variable)) {
+        number = at->value;
+        overrides.erase(at);
+        break;
+      }
+    }
+    draft.constants.numbers[candidate.variable] = number;
+    draft.constants.spans[candidate.variable] = equations[i].span;
+    used[i] = true;
+    for (std::size_t reader : readers[candidate.variable]) {
+      if (--candidates[reader].open == 0) ready.push_back(reader);
+    }
+  }
+  symbolic::Substitution constants(pool, [&](ExprId leaf) { return draft.constants.of(pool, leaf); });
+  for (std::size_t i = 0; i < count; ++i) {
+    if (used[i]) continue;
+    Equation equation = equations[i];
+    equation.left = constants(equation.left);
+    equation.right = constants(equation.right);
+    draft.equations.push_back(equation);
+    draft.written.push_back({equations[i].left, equations[i].right});
+  }
+  draft.chain.assign(draft.equations.size(), {});
+  for (flat::Condition& condition : draft.starts) condition.value = constants(condition.value);
+  for (flat::Condition& condition : draft.later) condition.value = constants(condition.value);
+  return draft;
+}
+
+void settle_before_the_run(flat::Model& model, const Constants& known, diag::Sink& diags) {
+  expr::Pool& pool = model.pool;
+  symbolic::Substitution constants(pool, [&](ExprId leaf) { return known.of(pool, leaf); });
+  auto is_static = [&](ExprId e) {
+    for (Op op : {Op::variable, Op::time, Op::input, Op::input_rate, Op::discrete, Op::delayed}) {
+      if (!symbolic::leaves(pool, e, op).empty()) return false;
+    }
+    return true;
+  };
+  for (flat::Discrete& discrete : model.discrete) {
+    for (ExprId& start : discrete.start) {
+      start = constants(start);
+      if (is_static(start)) continue;
+      diags.report(discrete.span, start_not_static, discrete.name)
+          .hint("make it of numbers, constants and parameters; a handler may read what moves");
+      break;
+    }
+  }
+  std::set<std::pair<std::uint32_t, std::uint32_t>> said;  // components of a vector share their place
+  for (flat::Delay& delay : model.delays) {
+    delay.duration = constants(delay.duration);
+    if (said.contains({delay.span.file, delay.span.begin})) continue;
+    if (!is_static(delay.duration)) {
+      diags.report(delay.span, delay_not_static).hint("make it of numbers, constants and parameters");
+      said.emplace(delay.span.file, delay.span.begin);
+      continue;
+    }
+    // With the parameters as they are when the run begins.
+    symbolic::Substitution begin(pool, [&](ExprId leaf) {
+      return pool[leaf].op == Op::parameter ? pool.constant(model.parameters[pool[leaf].index].initial) : ExprId();
+    });
+    const ExprId duration = begin(delay.duration);
+    if (pool.is_constant(duration) && !(pool[duration].number > 0)) {
+      diags.report(delay.span, delay_not_positive, expr::print_number(pool[duration].number))
+          .hint("it looks back: write `delay(x, 0.1)` for the value of x a tenth of a second ago");
+      said.emplace(delay.span.file, delay.span.begin);
+    }
+  }
+}
+
+}  // namespace structure
