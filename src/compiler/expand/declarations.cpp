@@ -1,0 +1,337 @@
+#include "compiler/expand/declarations.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <tuple>
+#include <unordered_set>
+
+#include "base/nearest.h"
+#include "compiler/expand/members.h"
+#include "compiler/expand/numbers.h"
+#include "compiler/expand/paths.h"
+#include "compiler/parse/parse.h"
+
+namespace expand {
+namespace {
+
+using parse::NodeKind;
+
+class Declarations {
+ public:
+  explicit Declarations(Program& program)
+      : program_(program), tree_(program.tree), names_(program.names), diags_(program.diags) {}
+
+  Scope& run() {
+    Scope& top = add_scope(program_.items);
+    declare_files(top);
+    declare(top, program_.items, nullptr);
+    return top;
+  }
+
+ private:
+  Scope& add_scope(const Body& body) {
+    program_.scopes.push_back(std::make_unique<Scope>());
+    program_.scopes.back()->body = &body;
+    return *program_.scopes.back();
+  }
+
+  // Used files: what they declare is seen, what they simulate is not.
+  void declare_files(Scope& top) {
+    std::unordered_map<std::uint32_t, Scope*> files;
+    for (const parse::Use& use : tree_.uses) {
+      if (use.file == parse::no_body || files.contains(use.file)) continue;
+      Scope& file = add_scope(program_.bodies[use.file]);
+      file.is_file = true;
+      file.prefix = use.name + ".";
+      files.emplace(use.file, &file);
+      declare(file, *file.body, nullptr);
+    }
+    for (const parse::Use& use : tree_.uses) {
+      if (use.file == parse::no_body) continue;
+      Scope& user = use.in == parse::no_body ? top : *files.at(use.in);
+      if (!use.alias.valid()) {
+        import(user, *files.at(use.file), use);
+        continue;
+      }
+      Entry entry{What::file, use.span};
+      entry.scope = files.at(use.file);
+      enter(user, use.alias, std::move(entry));
+    }
+  }
+
+  // A name that two used files declare would mean either.
+  void import(Scope& user, Scope& file, const parse::Use& use) {
+    if (std::find(user.imports.begin(), user.imports.end(), &file) != user.imports.end()) return;
+    std::vector<std::string> both;
+    for (const auto& [name, entry] : file.entries) {
+      for (const Scope* other : user.imports) {
+        if (entry.what != What::file && other->entries.contains(name)) both.push_back(names_.text(name));
+      }
+    }
+    std::sort(both.begin(), both.end());
+    if (!both.empty()) {
+      diags_.report(use.span, name_taken, both.front())
+          .hint("another used file declares it too; give one of them a name: `use \"{}\" as a;`, and write `a.{}`",
+                use.path, both.front());
+    }
+    user.imports.push_back(&file);
+  }
+
+  void enter(Scope& scope, NameId name, Entry entry) {
+    auto [found, fresh] = scope.entries.emplace(name, entry);
+    if (!fresh) {
+      diags_.report(entry.span, name_taken, names_.text(name)).related(found->second.span, "declared here before");
+    }
+  }
+
+  // Every name that a body declares, and the instances in it. `locals`: counters of the loops around.
+  void declare(Scope& scope, const Body& body, const Local* locals) {
+    for (const parse::Constant& item : body.constants) {
+      Entry entry{What::constant, item.name_span};
+      entry.value = item.value;
+      enter(scope, item.name, std::move(entry));
+    }
+    for (const parse::Parameter& item : body.parameters) {
+      Entry entry{What::parameter, item.name_span};
+      entry.value = item.value;
+      if (auto given = scope.arguments.find(item.name); given != scope.arguments.end()) {
+        entry.argument = given->second;
+        scope.arguments.erase(given);
+      }
+      enter(scope, item.name, std::move(entry));
+    }
+    for (const parse::Function& item : body.functions) enter(scope, item.name, Entry{What::function, item.name_span});
+    for (const parse::Module& item : body.modules) {
+      Entry entry{What::module, item.name_span};
+      entry.module = &item;
+      entry.scope = &scope;
+      enter(scope, item.name, std::move(entry));
+    }
+    if (scope.is_file) return;
+    for (const parse::Event& item : body.events) {
+      declare_one_or_many(scope, item.name, item.name_span, item.family, What::event, locals);
+      one_or_many(program_, item.family, item.name, scope, locals,
+                  [&](const Local* inner, NameId) { fix_timing(item, scope, inner); });
+    }
+    for (const parse::Behaviour& item : body.behaviours) {
+      if (is_port(scope, item.name) && !item.family.valid()) continue;
+      declare_one_or_many(scope, item.name, item.name_span, item.family, What::behaviour, locals);
+    }
+    for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals);
+    for (const parse::Loop& loop : body.loops) {
+      repeat(program_, loop.low, loop.high, loop.name, scope, locals,
+             [&](const Local* inner, long long) { declare(scope, program_.bodies[loop.body], inner); });
+    }
+  }
+
+  // Parameters that say when an event happens are fixed before the run.
+  void fix_timing(const parse::Event& item, Scope& scope, const Local* locals) {
+    for (NodeId id : {item.period, item.from}) {
+      if (id.valid()) (void)number(program_, id, scope, locals);
+    }
+    for (NodeId time : item.times) (void)number(program_, time, scope, locals);
+  }
+
+  void declare_one_or_many(Scope& scope, NameId name, base::Span span, const parse::Family& family, What what,
+                           const Local* locals) {
+    Entry entry{what, span};
+    if (family.valid()) {
+      auto range = range_of(program_, family.low, family.high, scope, locals);
+      if (!range) return;
+      entry.is_family = true;
+      std::tie(entry.low, entry.high) = *range;
+    }
+    enter(scope, name, std::move(entry));
+  }
+
+  void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals) {
+    auto called = called_module(program_, item, scope);
+    if (!called) {
+      if (!item.left.valid() || is_meant_as_instance(item, scope))
+        report_no_module(item, scope);
+      else if (item.family.valid())
+        declare_one_or_many(scope, tree_[item.left].name, tree_[item.left].span, item.family, What::quantity, locals);
+      return;
+    }
+    if (!item.left.valid()) {
+      const int number = ++scope.anonymous[called->module];
+      const std::string name = fmt::format("{}[{}]", names_.text(called->module->name), number);
+      add_instance(scope, *called, item, name, locals);
+      return;
+    }
+    const NameId name = tree_[item.left].name;
+    Entry entry{What::instance, tree_[item.left].span};
+    if (!item.family.valid()) {
+      entry.scope = add_instance(scope, *called, item, names_.text(name), locals);
+    } else {
+      auto range = range_of(program_, item.family.low, item.family.high, scope, locals);
+      if (!range) return;
+      entry.is_family = true;
+      std::tie(entry.low, entry.high) = *range;
+      repeat(program_, item.family.low, item.family.high, item.family.index, scope, locals,
+             [&](const Local* inner, long long i) {
+               const std::string path = fmt::format("{}[{}]", names_.text(name), i);
+               entry.elements.push_back(add_instance(scope, *called, item, path, inner));
+             });
+    }
+    enter(scope, name, std::move(entry));
+  }
+
+  // `s = Sprng(x, y)` where the program speaks of `s.force`.
+  bool is_meant_as_instance(const parse::Equation& item, Scope& scope) {
+    if (tree_[item.left].kind != NodeKind::name || tree_[item.right].kind != NodeKind::call) return false;
+    const parse::Node& callee = tree_[tree_.child(item.right, 0)];
+    if (callee.kind != NodeKind::name || find(scope, callee.name).entry) return false;
+    if (!bases_known_) {
+      bases_known_ = true;
+      for (const parse::Node& node : tree_.nodes) {
+        if (node.kind != NodeKind::member) continue;
+        NodeId base = tree_.children[node.first_child].node;
+        if (tree_[base].kind == NodeKind::index) base = tree_.child(base, 0);
+        if (tree_[base].kind == NodeKind::name) bases_.insert(tree_[base].name);
+      }
+    }
+    return bases_.contains(tree_[item.left].name);
+  }
+
+  // What a statement of another language that has the form of an instance is here; empty for anything else.
+  std::string foreign_statement(const std::string& name, NodeId call) const {
+    auto argument = [&](std::uint32_t i) {
+      return i < tree_[call].child_count ? parse::print(tree_, names_, tree_.child(call, i)) : std::string("..");
+    };
+    if (name == "connect")
+      return fmt::format("ports are joined by an equation, `{} = {};`, or by giving both instances the same name",
+                         argument(1), argument(2));
+    if (name == "annotation") return "settings stand under `simulation`: `simulation ending_time = 10`";
+    if (name == "reinit" || name == "assert" || name == "terminate")
+      return "what happens at an instant is an event: `event E when c;`, answered under `reactive`";
+    if (name == "print" || name == "printf" || name == "disp" || name == "plot")
+      return "every name is recorded; `external GUI writes x` shows one";
+    return "";
+  }
+
+  void report_no_module(const parse::Equation& item, Scope& scope) {
+    const NodeId callee = tree_.child(item.right, 0);
+    const std::string name = parse::print(tree_, names_, callee);
+    std::vector<std::string_view> known;
+    for (Scope* s = &scope; s; s = s->outer) {
+      auto add = [&](const Scope& from) {
+        for (const auto& [id, entry] : from.entries) {
+          if (entry.what == What::module) known.push_back(names_.text(id));
+        }
+      };
+      add(*s);
+      for (const Scope* file : s->imports) add(*file);
+    }
+    std::sort(known.begin(), known.end());
+    auto report = diags_.report(tree_[callee].span, no_module, name);
+    if (const std::string advice = foreign_statement(name, item.right); !advice.empty())
+      report.hint("{}", advice);
+    else if (auto near = base::nearest(name, known))
+      report.hint("did you mean `{}`?", *near);
+    else
+      report.hint(
+          "declare it, `module {} = ( ports a, b; system .. )`, or `use` the file that does; an equation has a `=`",
+          name);
+  }
+
+  // The instance's scope with its ports; null after reporting.
+  Scope* add_instance(Scope& parent, const Called& called, const parse::Equation& item, const std::string& path,
+                      const Local* locals) {
+    const std::string& module_name = names_.text(called.module->name);
+    if (parent.depth >= deepest_instance) {
+      if (!program_.is_too_large)
+        diags_.report(item.span, contains_itself, module_name).hint("a module is made of other modules");
+      program_.is_too_large = true;
+      return nullptr;
+    }
+    if (program_.is_too_large) return nullptr;
+    if (program_.scopes.size() > most_instances) {
+      program_.report_too_large(item.span);
+      return nullptr;
+    }
+    Scope& scope = add_scope(program_.bodies[called.module->body]);
+    scope.outer = called.declared_in;
+    scope.prefix = parent.prefix + path + ".";
+    scope.parent = &parent;
+    scope.module = called.module;
+    scope.depth = parent.depth + 1;
+    copy_locals(locals, scope.locals);
+    bind_arguments(scope, item, module_name);
+    program_.instances.push_back(&scope);
+    declare(scope, *scope.body, nullptr);
+    for (std::uint32_t i = 1; i < tree_[item.right].child_count && !scope.arguments.empty(); ++i) {
+      const parse::Node& argument = tree_[tree_.child(item.right, i)];
+      if (argument.kind != NodeKind::argument || scope.arguments.erase(argument.name) == 0) continue;
+      const std::string& name = names_.text(argument.name);
+      const base::Span span{argument.span.file, argument.span.begin,
+                            argument.span.begin + static_cast<std::uint32_t>(name.size())};
+      auto report = diags_.report(span, no_such_argument, module_name, name);
+      if (auto near = base::nearest(name, given_by_name(program_, *called.module)))
+        report.hint("did you mean `{}`?", *near);
+      report.hint("{}", ports_and_parameters(program_, *called.module));
+    }
+    return &scope;
+  }
+
+  static void copy_locals(const Local* locals, std::deque<Local>& into) {
+    std::vector<const Local*> chain;
+    for (; locals; locals = locals->outer) chain.push_back(locals);
+    for (auto local = chain.rbegin(); local != chain.rend(); ++local) {
+      const Local* outer = into.empty() ? nullptr : &into.back();
+      into.push_back({outer, (*local)->name, (*local)->number});
+    }
+  }
+
+  void bind_arguments(Scope& scope, const parse::Equation& item, const std::string& module_name) {
+    const std::vector<parse::ModulePort>& ports = scope.module->ports;
+    for (const parse::ModulePort& port : ports) enter(scope, port.name, Entry{What::port, port.span});
+    std::size_t next = 0;
+    const std::uint32_t count = tree_[item.right].child_count;
+    for (std::uint32_t i = 1; i < count; ++i) {
+      const NodeId argument = tree_.child(item.right, i);
+      const parse::Node& node = tree_[argument];
+      if (node.kind != NodeKind::argument) {
+        if (next == ports.size()) {
+          diags_
+              .report(node.span, too_many_arguments, module_name,
+                      ports.size() == 1 ? "1 port" : fmt::format("{} ports", ports.size()))
+              .hint("{}", advise_argument(argument, *scope.module));
+          return;
+        }
+        scope.entries.at(ports[next++].name).argument = argument;
+        continue;
+      }
+      auto port = scope.entries.find(node.name);
+      const bool is_port = port != scope.entries.end();
+      if (is_port ? port->second.argument.valid() : scope.arguments.contains(node.name)) {
+        diags_.report(node.span, bound_twice, names_.text(node.name)).hint("drop one of the two");
+      } else if (is_port) {
+        port->second.argument = tree_.child(argument, 0);
+      } else {
+        scope.arguments.emplace(node.name, tree_.child(argument, 0));
+      }
+    }
+  }
+
+  std::string advise_argument(NodeId argument, const parse::Module& module) const {
+    const auto& parameters = program_.bodies[module.body].parameters;
+    if (parameters.empty()) return "drop what is too many; " + ports_and_parameters(program_, module);
+    return fmt::format("a parameter is given by its name: `{} = {}`; {}", names_.text(parameters.front().name),
+                       parse::print(tree_, names_, argument), ports_and_parameters(program_, module));
+  }
+
+  Program& program_;
+  const parse::Tree& tree_;
+  const base::Names& names_;
+  diag::Sink& diags_;
+  std::unordered_set<NameId> bases_;  // names that stand before a dot
+  bool bases_known_ = false;
+};
+
+}  // namespace
+
+Scope& declare(Program& program) { return Declarations(program).run(); }
+
+}  // namespace expand

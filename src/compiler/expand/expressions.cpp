@@ -1,0 +1,301 @@
+#include "compiler/expand/expressions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/nearest.h"
+#include "compiler/expand/members.h"
+#include "compiler/expand/numbers.h"
+#include "compiler/expand/paths.h"
+#include "compiler/parse/parse.h"
+
+namespace expand {
+
+using parse::NodeKind;
+
+NodeId Expressions::add(parse::Node node, std::span<const parse::Child> children) {
+  if (tree_.nodes.size() >= most_nodes) program_.report_too_large(node.span);
+  // `children` may be a part of what grows here.
+  std::vector<parse::Child> copy(children.begin(), children.end());
+  node.first_child = static_cast<std::uint32_t>(tree_.children.size());
+  node.child_count = static_cast<std::uint32_t>(copy.size());
+  tree_.children.insert(tree_.children.end(), copy.begin(), copy.end());
+  tree_.nodes.push_back(node);
+  return NodeId(tree_.nodes.size() - 1);
+}
+
+NodeId Expressions::add_name(const std::string& name, base::Span span) {
+  return add({.kind = NodeKind::name, .span = span, .name = names_.intern(name)});
+}
+
+NodeId Expressions::add_number(double number, base::Span span) {
+  return add({.kind = NodeKind::number, .span = span, .number = number});
+}
+
+NodeId Expressions::expand(NodeId id, Scope& scope, const Local* locals) {
+  if (program_.is_too_large || !id.valid()) return id;
+  switch (tree_[id].kind) {
+    case NodeKind::name:
+      return expand_name(id, scope, locals);
+    case NodeKind::member:
+      return expand_member(id, scope, locals);
+    case NodeKind::index:
+      return expand_index(id, scope, locals);
+    case NodeKind::call:
+      return expand_call(id, scope, locals);
+    case NodeKind::sum_over:
+      return expand_sum_over(id, scope, locals);
+    case NodeKind::conditional:  // what is not chosen need not exist: `if i < n then x[i + 1] else 0`
+      if (auto chosen = number(program_, tree_.child(id, 0), scope, locals, false))
+        return expand(tree_.child(id, *chosen != 0 ? 1 : 2), scope, locals);
+      return expand_children(id, 0, scope, locals);
+    default:
+      return expand_children(id, 0, scope, locals);
+  }
+}
+
+NodeId Expressions::expand_children(NodeId id, std::uint32_t from, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  std::vector<parse::Child> children;
+  bool changed = false;
+  for (std::uint32_t i = 0; i < node.child_count; ++i) {
+    const parse::Child child = tree_.children[node.first_child + i];
+    const NodeId made = i < from ? child.node : expand(child.node, scope, locals);
+    changed = changed || made != child.node;
+    children.push_back({made, child.op});
+  }
+  return changed ? add(node, children) : id;
+}
+
+NodeId Expressions::expand_name(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  if (const Local* local = find_local(locals, node.name))
+    return local->number ? add_number(*local->number, node.span) : id;
+  if (node.name == program_.time || node.name == program_.pi) return id;
+  Found found = find(scope, node.name);
+  if (!found.entry) return scope.prefix.empty() ? id : add_name(scope.prefix + names_.text(node.name), node.span);
+  return meaning_of(id, node.name, found);
+}
+
+// What a declared name stands for, written at `id`.
+NodeId Expressions::meaning_of(NodeId id, NameId name, Found found) {
+  const base::Span span = tree_[id].span;
+  Entry& entry = *found.entry;
+  const std::string full = found.scope->prefix + names_.text(name);
+  switch (entry.what) {
+    case What::instance:
+    case What::file:
+      diags_.report(span, instance_not_a_value, parse::print(tree_, names_, id))
+          .hint("name what is meant in it, such as `{}`",
+                some_member(program_, parse::print(tree_, names_, id), entry));
+      return id;
+    case What::module:
+      diags_.report(span, module_not_a_value, names_.text(name))
+          .hint("an instance is an item of its own: `s = {}(..);`, and its values are `s.x`", names_.text(name));
+      return id;
+    case What::port:
+    case What::parameter: {
+      const NodeId bound = bound_to(name, found);
+      if (bound.valid()) return bound;
+      break;
+    }
+    default:
+      break;
+  }
+  entry.is_wanted = true;
+  if (entry.is_family) {
+    std::vector<parse::Child> children;
+    for (long long i = entry.low; i <= entry.high && !program_.is_too_large; ++i)
+      children.push_back({add_name(fmt::format("{}[{}]", full, i), span)});
+    if (children.size() == 1) return children.front().node;
+    if (children.empty()) return add_number(0, span);
+    return add({.kind = NodeKind::tuple, .span = span}, children);
+  }
+  return full == names_.text(name) && tree_[id].kind == NodeKind::name ? id : add_name(full, span);
+}
+
+NodeId Expressions::bound_to(NameId name, Found found) {
+  Entry& entry = *found.entry;
+  if (!entry.argument.valid()) return {};
+  if (entry.state == Entry::done) return entry.bound;
+  if (entry.state == Entry::in_progress) {  // ports bound to each other: one of them is a name
+    entry.state = Entry::done;
+    return {};
+  }
+  entry.state = Entry::in_progress;
+  Scope& parent = *found.scope->parent;
+  const Local* counters = found.scope->counters();
+  if (entry.what == What::parameter && number(program_, entry.argument, parent, counters, entry.is_fixed)) {
+    entry.state = Entry::done;
+    return {};
+  }
+  const NodeId value = expand(entry.argument, parent, counters);
+  const bool is_cycle = entry.state == Entry::done;
+  entry.state = Entry::done;
+  if (!is_cycle && is_reference(value)) return entry.bound = value;
+  const base::Span span = tree_[entry.argument].span;
+  const NodeId own = add_name(found.scope->prefix + names_.text(name), span);
+  if (tree_[value].kind == NodeKind::name && tree_[value].name == tree_[own].name) return {};
+  tree_.equations.push_back({span, own, value, {}});
+  return {};
+}
+
+// Names, numbers, derivatives and components of names, and tuples of them.
+bool Expressions::is_reference(NodeId id) const {
+  const parse::Node& node = tree_[id];
+  switch (node.kind) {
+    case NodeKind::name:
+    case NodeKind::number:
+      return true;
+    case NodeKind::prime:
+    case NodeKind::member:
+      return is_reference(tree_.child(id, 0));
+    case NodeKind::index:
+      return tree_[tree_.child(id, 0)].kind != NodeKind::call && is_reference(tree_.child(id, 0));
+    case NodeKind::tuple:
+      return std::all_of(tree_.children_of(id).begin(), tree_.children_of(id).end(),
+                         [&](const parse::Child& child) { return is_reference(child.node); });
+    default:
+      return false;
+  }
+}
+
+NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  bool reported = false;
+  Scope* inside = instance_of(program_, tree_.child(id, 0), scope, locals, &reported);
+  if (reported) return id;
+  if (!inside) return expand_device_value(id, scope, locals);
+  Found found = find_own(*inside, node.name);
+  if (found.entry) return meaning_of(id, node.name, found);
+  if (inside->is_file || !mentions(*inside->body, node.name)) {
+    const std::string path = parse::print(tree_, names_, tree_.child(id, 0));
+    auto report = diags_.report(node.span, no_member, path, names_.text(node.name));
+    if (!inside->module) return id;
+    const std::vector<std::string_view> known = members(program_, *inside->module);
+    if (auto near = base::nearest(names_.text(node.name), known)) report.hint("did you mean `{}.{}`?", path, *near);
+    report.hint("it has {}", known.empty() ? "nothing" : list(known));
+    return id;
+  }
+  return add_name(inside->prefix + names_.text(node.name), node.span);
+}
+
+// `hand.position` stays as it is; anything else before a dot is a mistake, which check reports.
+NodeId Expressions::expand_device_value(NodeId id, Scope& scope, const Local* locals) {
+  const NodeId base = tree_.child(id, 0);
+  if (tree_[base].kind == NodeKind::name && !find(scope, tree_[base].name).entry) return id;
+  return expand_children(id, 0, scope, locals);
+}
+
+// Whether a body's items use a name, so that an instance has it.
+bool Expressions::mentions(const Body& body, NameId name) {
+  auto [known, fresh] = mentioned_.try_emplace(&body);
+  if (fresh) {
+    std::vector<NodeId> open;
+    auto look_into = [&](const Body& items, auto& self) -> void {
+      for (const parse::Equation& item : items.equations) {
+        if (item.left.valid()) open.push_back(item.left);
+        open.push_back(item.right);
+      }
+      for (const parse::Condition& item : items.conditions) open.push_back(item.variable);
+      for (const parse::Loop& item : items.loops) self(program_.bodies[item.body], self);
+    };
+    look_into(body, look_into);
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      if (tree_[id].kind == NodeKind::name) known->second.insert(tree_[id].name);
+      for (const parse::Child& child : tree_.children_of(id)) open.push_back(child.node);
+    }
+  }
+  return known->second.contains(name);
+}
+
+NodeId Expressions::expand_index(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  NodeId base = tree_.child(id, 0);
+  std::uint32_t primes = 0;
+  if (tree_[base].kind == NodeKind::prime) {
+    primes = tree_[base].count;
+    base = tree_.child(base, 0);
+  }
+  Found family = family_of(program_, base, scope, locals);
+  if (!family.entry) return expand_children(id, 0, scope, locals);
+  if (family.entry->what == What::instance) {
+    diags_.report(node.span, instance_not_a_value, parse::print(tree_, names_, id))
+        .hint("name what is meant in it, such as `{}`",
+              some_member(program_, parse::print(tree_, names_, id), *family.entry));
+    return id;
+  }
+  auto element = element_of(program_, id, *family.entry, scope, locals);
+  if (!element) return id;
+  const NameId name = tree_[base].name;
+  NodeId made = add_name(fmt::format("{}{}[{}]", family.scope->prefix, names_.text(name), *element), node.span);
+  if (primes > 0) {
+    const parse::Child child{made};
+    made = add({.kind = NodeKind::prime, .span = node.span, .count = primes}, {&child, 1});
+  }
+  if (node.child_count == 2) return made;
+  // x[i, j]: component j of element i.
+  std::vector<parse::Child> children = {{made}};
+  for (std::uint32_t i = 2; i < node.child_count; ++i) children.push_back({expand(tree_.child(id, i), scope, locals)});
+  return add(node, children);
+}
+
+NodeId Expressions::expand_call(NodeId id, Scope& scope, const Local* locals) {
+  const NodeId callee = tree_.child(id, 0);
+  const NodeKind kind = tree_[callee].kind;
+  if (kind == NodeKind::name && names_.text(tree_[callee].name) == "table" && !find(scope, tree_[callee].name).entry)
+    return expand_table(id, scope, locals);
+  NodeId function = callee;
+  if (kind == NodeKind::name) {
+    Found found = find(scope, tree_[callee].name);
+    const bool is_declared = found.entry && (found.entry->what == What::function || found.entry->what == What::module ||
+                                             found.entry->what == What::instance);
+    if (is_declared) function = meaning_of(callee, tree_[callee].name, found);
+  } else {
+    function = expand(callee, scope, locals);
+  }
+  const NodeId made = expand_children(id, 1, scope, locals);
+  if (function == callee) return made;
+  const parse::Node called = tree_[made];
+  std::vector<parse::Child> children(tree_.children_of(made).begin(), tree_.children_of(made).end());
+  children.front().node = function;
+  return add(called, children);
+}
+
+// Of `table("x.csv", cubic, column = i)` all but the column are words.
+NodeId Expressions::expand_table(NodeId id, Scope& scope, const Local* locals) {
+  std::vector<parse::Child> children(tree_.children_of(id).begin(), tree_.children_of(id).end());
+  bool changed = false;
+  for (parse::Child& child : children) {
+    const parse::Node& node = tree_[child.node];
+    if (node.kind != NodeKind::argument || names_.text(node.name) != "column") continue;
+    const NodeId made = expand(child.node, scope, locals);
+    changed = changed || made != child.node;
+    child.node = made;
+  }
+  return changed ? add(parse::Node(tree_[id]), children) : id;
+}
+
+NodeId Expressions::expand_sum_over(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  auto low = whole(program_, tree_.child(id, 0), scope, locals);
+  auto high = whole(program_, tree_.child(id, 1), scope, locals);
+  if (!low || !high || *high - *low >= longest_range) {  // check says what is wrong
+    const Local inner{locals, node.name, std::nullopt};
+    return expand_children(id, 0, scope, &inner);
+  }
+  std::vector<parse::Child> terms;
+  for (long long i = *low; i <= *high && !program_.is_too_large; ++i) {
+    if (++program_.turns > most_turns) program_.report_too_large(node.span);
+    const Local inner{locals, node.name, static_cast<double>(i)};
+    terms.push_back({expand(tree_.child(id, 2), scope, &inner), parse::Op::plus});
+  }
+  if (terms.empty()) return add_number(0, node.span);
+  if (terms.size() == 1) return terms.front().node;
+  return add({.kind = NodeKind::sum, .span = node.span}, terms);
+}
+
+}  // namespace expand

@@ -1,0 +1,82 @@
+#include "compiler/expand/paths.h"
+
+#include "compiler/expand/numbers.h"
+#include "compiler/parse/parse.h"
+
+namespace expand {
+
+using parse::NodeKind;
+
+Scope* instance_of(Program& program, NodeId id, Scope& scope, const Local* locals, bool* reported) {
+  const parse::Node& node = program.tree[id];
+  if (node.kind == NodeKind::name) {
+    if (find_local(locals, node.name)) return nullptr;
+    Found found = find(scope, node.name);
+    const bool is_inside = found.entry && !found.entry->is_family &&
+                           (found.entry->what == What::instance || found.entry->what == What::file);
+    return is_inside ? found.entry->scope : nullptr;
+  }
+  if (node.kind == NodeKind::member) {
+    Scope* inside = instance_of(program, program.tree.child(id, 0), scope, locals, reported);
+    if (!inside) return nullptr;
+    Found found = find_own(*inside, node.name);
+    return found.entry && found.entry->what == What::instance && !found.entry->is_family ? found.entry->scope : nullptr;
+  }
+  if (node.kind != NodeKind::index || node.child_count != 2) return nullptr;
+  Found family = family_of(program, program.tree.child(id, 0), scope, locals);
+  if (!family.entry || family.entry->what != What::instance) return nullptr;
+  auto element = element_of(program, id, *family.entry, scope, locals);
+  if (!element) {
+    if (reported) *reported = true;
+    return nullptr;
+  }
+  const auto at = static_cast<std::size_t>(*element - family.entry->low);
+  return at < family.entry->elements.size() ? family.entry->elements[at] : nullptr;
+}
+
+Found family_of(Program& program, NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node& node = program.tree[id];
+  Found found;
+  if (node.kind == NodeKind::name && !find_local(locals, node.name)) {
+    found = find(scope, node.name);
+  } else if (node.kind == NodeKind::member) {
+    if (Scope* inside = instance_of(program, program.tree.child(id, 0), scope, locals))
+      found = find_own(*inside, node.name);
+  }
+  return found.entry && found.entry->is_family ? found : Found{};
+}
+
+std::optional<long long> element_of(Program& program, NodeId id, const Entry& family, Scope& scope,
+                                    const Local* locals) {
+  const NodeId index = program.tree.child(id, 1);
+  auto number = whole(program, index, scope, locals);
+  if (!number) {
+    program.diags.report(program.tree[index].span, range_not_constant, "indices")
+        .hint("an index is made of numbers, constants and counters");
+    return std::nullopt;
+  }
+  if (*number >= family.low && *number <= family.high) return number;
+  program.diags
+      .report(program.tree[index].span, no_element, *number,
+              parse::print(program.tree, program.names, program.tree.child(id, 0)))
+      .hint("its elements are numbered from {} to {}", family.low, family.high);
+  return std::nullopt;
+}
+
+std::optional<Called> called_module(Program& program, const parse::Equation& item, Scope& scope) {
+  const parse::Node& right = program.tree[item.right];
+  if (right.kind != NodeKind::call) return std::nullopt;
+  if (item.left.valid() && program.tree[item.left].kind != NodeKind::name) return std::nullopt;
+  const parse::Node& callee = program.tree[program.tree.child(item.right, 0)];
+  Found found;
+  if (callee.kind == NodeKind::name) {
+    found = find(scope, callee.name);
+  } else if (callee.kind == NodeKind::member) {
+    if (Scope* inside = instance_of(program, program.tree.child(program.tree.child(item.right, 0), 0), scope, nullptr))
+      found = find_own(*inside, callee.name);
+  }
+  if (!found.entry || found.entry->what != What::module) return std::nullopt;
+  return Called{found.entry->module, found.entry->scope};
+}
+
+}  // namespace expand
