@@ -6,6 +6,8 @@
 #include "api/load.h"
 #include "bench.h"
 #include "compiler/emit_llvm/jit.h"
+#include "compiler/ir/uses.h"
+#include "compiler/reroll/reroll.h"
 #include "runtime/sim/plan.h"
 #include "runtime/sim/run.h"
 
@@ -50,6 +52,19 @@ double seconds_of_run(const std::string& text) {
   return outcome.ending == sim::Ending::done ? seconds_since(before) : std::numeric_limits<double>::quiet_NaN();
 }
 
+double code_size(const std::string& text, bool with_loops) {
+  const auto compiled = api::compile_text("rc_chain.tact", text, {});
+  return static_cast<double>(
+      ir::instruction_count(with_loops ? reroll::with_loops(*compiled.program) : *compiled.program));
+}
+
+double seconds_of_optimised(const std::string& text) {
+  auto compiled = api::compile_text("rc_chain.tact", text, {});
+  emit_llvm::CompiledModel jit(std::move(*compiled.program));
+  jit.wait_optimised();
+  return jit.times().optimised;
+}
+
 }  // namespace
 
 std::vector<Figure> measure_scale(const Options& options) {
@@ -68,6 +83,13 @@ std::vector<Figure> measure_scale(const Options& options) {
     for (int k = 0; k < (options.smoke ? 1 : 3); ++k) seconds.push_back(in_child([&] { return seconds_of_run(text); }));
     figures.push_back(
         {fmt::format("RC chain of {} cells, text to t = 1", n), median(seconds), "s", size.goal, size.others});
+    if (size.goal == 0) continue;
+    const double without = in_child([&] { return code_size(text, false); });
+    figures.push_back({fmt::format("RC chain of {} cells, instructions of its code", n),
+                       in_child([&] { return code_size(text, true); }), "", 0,
+                       fmt::format("without loops {}", without)});
+    figures.push_back({fmt::format("RC chain of {} cells, time of the optimised tier", n),
+                       in_child([&] { return seconds_of_optimised(text); }), "s", 0, ""});
   }
   return figures;
 }

@@ -13,6 +13,7 @@
 #include "compiler/lex/lex.h"
 #include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
+#include "compiler/reroll/reroll.h"
 #include "compiler/structure/structure.h"
 
 namespace compiler {
@@ -133,7 +134,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
 
   ir::Program program = lower::lower(flat, *sorted, sources);
   program.name = files.empty() ? "model" : sources.name(files.front());
-  pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(program); });
+  reroll::reserve(program);
+  pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(reroll::with_loops(program)); });
   return program;
 }
 

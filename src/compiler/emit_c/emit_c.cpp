@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <iterator>
 #include <set>
 #include <span>
@@ -13,6 +14,7 @@
 #include "base/check.h"
 #include "compiler/ir/layout.h"
 #include "compiler/ir/uses.h"
+#include "compiler/reroll/reroll.h"
 
 namespace emit_c {
 
@@ -33,9 +35,12 @@ class ChunkPrinter {
       : chunk_(chunk), uses_(ir::find_uses(chunk)), prefix_(prefix) {}
 
   Body print() {
+    if (chunk_.turns > 1) line("for (uint32_t k = 0; k < {}; k++) {{", chunk_.turns);
     for (Value v = 0; v < chunk_.instructions.size(); ++v) {
       if (uses_.live[v]) instruction(v);
     }
+    if (chunk_.turns > 1) line("}}");
+    body_.text.insert(0, lists_);
     return std::move(body_);
   }
 
@@ -47,15 +52,44 @@ class ChunkPrinter {
     body_.text += '\n';
   }
 
+  // `3`, or in turns `3 + 2 * k`.
+  static std::string in_turn(std::uint32_t first, std::int32_t step) {
+    if (step == 0) return fmt::format("{}", first);
+    return fmt::format("{} {} {} * k", first, step < 0 ? '-' : '+', std::abs(std::int64_t{step}));
+  }
+  // The place of an instruction, or one behind it.
+  std::string place(Value v, std::uint32_t behind = 0) {
+    const ir::Instruction& i = chunk_.instructions[v];
+    if (i.listed == ir::no_value) return in_turn(i.index + behind, i.step);
+    TACTUS_CHECK(behind == 0);
+    list("uint32_t", "at", v, std::span(chunk_.places).subspan(i.listed, chunk_.turns),
+         [](std::uint32_t place) { return fmt::format("{}", place); });
+    return fmt::format("at{}[k]", v);
+  }
+
+  // What differs from turn to turn by no rule, before the loop.
+  template <class Item, class Print>
+  void list(const char* type, const char* name, Value v, std::span<const Item> items, Print print) {
+    fmt::format_to(std::back_inserter(lists_), "  static const {} {}{}[] = {{", type, name, v);
+    for (std::size_t k = 0; k < items.size(); ++k) {
+      if (k % 12 == 0) lists_ += "\n     ";
+      lists_ += ' ';
+      lists_ += print(items[k]);
+      lists_ += ',';
+    }
+    lists_ += "};\n";
+  }
+
   // Element of a section, noting that the section is used.
-  std::string element(const char* section, std::uint32_t index) {
+  std::string element(const char* section, std::string_view index) {
     body_.names.insert(section);
     return fmt::format("{}[{}]", section, index);
   }
+  std::string element(const char* section, Value v) { return element(section, place(v)); }
 
   void define(Value v, std::string_view expression) { line("const double v{} = {};", v, expression); }
   void define_truth(Value v, std::string_view expression) { line("const int v{} = {};", v, expression); }
-  void store(const char* section, std::uint32_t index, Value a) { line("{} = v{};", element(section, index), a); }
+  void store(const char* section, Value v) { line("{} = v{};", element(section, v), chunk_.instructions[v].a); }
 
   void call(Value v, const char* function) {
     const ir::Instruction& i = chunk_.instructions[v];
@@ -89,30 +123,33 @@ class ChunkPrinter {
   void solve(Value v) {
     const ir::Instruction& i = chunk_.instructions[v];
     const bool linear = i.op == Op::linear_solve;
-    for (std::uint32_t k = 0; k < i.count; ++k) store("work", i.index + k, chunk_.operands[i.first + k]);
+    for (std::uint32_t k = 0; k < i.count; ++k)
+      line("{} = v{};", element("work", place(v, k)), chunk_.operands[i.first + k]);
     body_.names.insert("work");
     body_.names.insert("status");
+    const std::string warm = in_turn(i.warm, i.warm_step);
     if (i.op == Op::newton_tangent) {
       const ir::Instruction& solved = chunk_.instructions[i.a];
       body_.names.insert("warm");
       line("status = tk_newton_tangent({}, {}_residual_tangent_{}, work + {}, warm + {}, work + {}, work + {});",
-           i.size, prefix_, i.residual, solved.index, solved.warm, i.index, i.index + i.count);
+           i.size, prefix_, i.residual, place(i.a), in_turn(solved.warm, solved.warm_step), place(v),
+           place(v, i.count));
     } else if (linear) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
-      const std::uint32_t right = i.index + i.size * i.size;
+      const std::string right = place(v, i.size * i.size);
       if (i.warm == 0) {
-        line("status = tk_lu_solve({}, work + {}, work + {});", i.size, i.index, right);
+        line("status = tk_lu_solve({}, work + {}, work + {});", i.size, place(v), right);
       } else {
-        line("status = tk_solve_constrained({}, {}, work + {}, work + {}, work + {});", i.size, i.warm, i.index, right,
-             right + i.size);
+        line("status = tk_solve_constrained({}, {}, work + {}, work + {}, work + {});", i.size, i.warm, place(v), right,
+             place(v, i.size * i.size + i.size));
       }
     } else {
       body_.names.insert("warm");
       line("status = tk_newton({}, {}_residual_{}, work + {}, warm + {}, work + {});", i.size, prefix_, i.residual,
-           i.index, i.warm, i.index + i.count);
+           place(v), warm, place(v, i.count));
     }
     line("if (status != TACTUS_OK) {{");
-    line("  instance->failed_block = {};", i.block);
+    line("  instance->failed_block = {};", in_turn(i.block, i.block_step));
     line("  return status;");
     line("}}");
     auto found = uses_.solutions.find(v);
@@ -121,10 +158,9 @@ class ChunkPrinter {
       const std::uint32_t index = chunk_.instructions[solution].index;
       TACTUS_CHECK(index < i.size);
       if (i.op == Op::newton_solve) {
-        define(solution, element("warm", i.warm + index));
+        define(solution, element("warm", in_turn(i.warm + index, i.warm_step)));
       } else {
-        const std::uint32_t first = linear ? i.index : i.index + i.count;
-        define(solution, element("work", first + i.size * i.size + index));
+        define(solution, element("work", place(v, (linear ? 0 : i.count) + i.size * i.size + index)));
       }
     }
   }
@@ -133,38 +169,41 @@ class ChunkPrinter {
     const ir::Instruction& i = chunk_.instructions[v];
     switch (i.op) {
       case Op::constant:
-        return define(v, number(i.number));
+        if (i.listed == ir::no_value) return define(v, number(i.number));
+        list("double", "of", v, std::span(chunk_.numbers).subspan(i.listed, chunk_.turns),
+             [](double value) { return number(value); });
+        return define(v, fmt::format("of{}[k]", v));
       case Op::time:
         body_.names.insert("t");
         return define(v, "t");
       case Op::state:
-        return define(v, element("x", i.index));
+        return define(v, element("x", v));
       case Op::input:
         body_.names.insert("t");
-        return define(v, fmt::format("{} + {} * (t - instance->input_time)", element("inputs", i.index),
-                                     element("input_rates", i.index)));
+        return define(
+            v, fmt::format("{} + {} * (t - instance->input_time)", element("inputs", v), element("input_rates", v)));
       case Op::input_rate:
-        return define(v, element("input_rates", i.index));
+        return define(v, element("input_rates", v));
       case Op::input_time:
         body_.names.insert("instance");
         return define(v, "instance->input_time");
       case Op::parameter:
-        return define(v, element("parameters", i.index));
+        return define(v, element("parameters", v));
       case Op::derived:
-        return define(v, element("derived", i.index));
+        return define(v, element("derived", v));
       case Op::discrete:
-        return define(v, element("discrete", i.index));
+        return define(v, element("discrete", v));
       case Op::delayed:
         body_.names.insert({"t", "instance"});
-        return define(v, fmt::format("tk_delayed(&{}_model, instance, {}, t)", prefix_, i.index));
+        return define(v, fmt::format("tk_delayed(&{}_model, instance, {}, t)", prefix_, place(v)));
       case Op::load_work:
-        return define(v, element("work", i.index));
+        return define(v, element("work", v));
       case Op::captured:
-        return define(v, element("captured", i.index));
+        return define(v, element("captured", v));
       case Op::unknown:
-        return define(v, element("z", i.index));
+        return define(v, element("z", v));
       case Op::direction:
-        return define(v, element("direction", i.index));
+        return define(v, element("direction", v));
       case Op::add:
         return define(v, fmt::format("v{} + v{}", i.a, i.b));
       case Op::subtract:
@@ -229,28 +268,28 @@ class ChunkPrinter {
       case Op::solution:
         return;  // read behind its solve
       case Op::store_derivative:
-        return store("dx", i.index, i.a);
+        return store("dx", v);
       case Op::store_discrete:
-        return store("discrete", i.index, i.a);
+        return store("discrete", v);
       case Op::store_watched:
-        return store("watched", i.index, i.a);
+        return store("watched", v);
       case Op::store_state:
-        return store("states", i.index, i.a);
+        return store("states", v);
       case Op::store_derived:
-        return store("derived", i.index, i.a);
+        return store("derived", v);
       case Op::store_output:
-        return store("outputs", i.index, i.a);
+        return store("outputs", v);
       case Op::store_work:
-        return store("work", i.index, i.a);
+        return store("work", v);
       case Op::store_warm:
-        return store("warm", i.index, i.a);
+        return store("warm", v);
       case Op::store_residual:
-        return store("r", i.index, i.a);
+        return store("r", v);
       case Op::store_jacobian:
-        return store("j", i.index, i.a);
+        return store("j", v);
       case Op::need_determinant:
         line("if (v{} == 0 || v{} - v{} != 0) {{", i.a, i.a, i.a);
-        line("  instance->failed_block = {};", i.block);
+        line("  instance->failed_block = {};", in_turn(i.block, i.block_step));
         line("  return TACTUS_SINGULAR;");
         return line("}}");
     }
@@ -259,6 +298,7 @@ class ChunkPrinter {
   const ir::Chunk& chunk_;
   ir::Uses uses_;
   std::string_view prefix_;
+  std::string lists_;
   Body body_;
 };
 
@@ -734,7 +774,8 @@ std::string char_array(std::string_view name, std::string_view text) {
 }
 
 std::string emit_model(const ir::Program& program, std::string_view prefix, const Entries& entries) {
-  return ModelPrinter(program, prefix, entries).print();
+  const ir::Program with_loops = reroll::with_loops(program);
+  return ModelPrinter(with_loops, prefix, entries).print();
 }
 
 }  // namespace emit_c

@@ -21,6 +21,7 @@
 #include "compiler/emit_llvm/module.h"
 #include "compiler/ir/layout.h"
 #include "compiler/ir/uses.h"
+#include "compiler/reroll/reroll.h"
 #include "kernel/kernel.h"
 
 namespace emit_llvm {
@@ -245,7 +246,10 @@ class ObjectLoader {
 
 struct CompiledModel::Implementation {
   Implementation(ir::Program given, const JitOptions& how)
-      : options(how), program(with_room_for_tangents(std::move(given), how.tangents)), metadata(program) {}
+      : options(how),
+        program(with_room_for_tangents(std::move(given), how.tangents)),
+        looped(reroll::with_loops(program)),
+        metadata(program) {}
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
@@ -261,7 +265,7 @@ struct CompiledModel::Implementation {
     const auto start = Clock::now();
     const auto machine = make_native_machine(Effort::fast);
     llvm::LLVMContext context;
-    const auto module = build_module(program, context, module_options(*machine));
+    const auto module = build_module(looped, context, module_options(*machine));
     times.build = seconds_since(start);
     quick = loader.load<const tactus_model*>(generate_code(*module, *machine, cancelled), "quick", table_name);
     current.store(quick, std::memory_order_release);
@@ -271,7 +275,7 @@ struct CompiledModel::Implementation {
   void compile_optimised() {
     const auto start = Clock::now();
     const Effort effort =
-        ir::instruction_count(program) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
+        ir::instruction_count(looped) <= options.full_optimisation_limit ? Effort::full : Effort::reduced;
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
@@ -282,7 +286,7 @@ struct CompiledModel::Implementation {
     how.always_inline_limit =
         effort == Effort::full ? inlined_in_all / static_cast<std::size_t>(entries.evaluations) : 0;
     how.inline_elementary_limit = inline_elementary_limit;
-    const auto module = build_module(program, context, how);
+    const auto module = build_module(looped, context, how);
     const ElementaryFunctions elementary(*module);
     link_kernel(*module, kernel_bitcode_native(), Link::needed);
     elementary.apply(*module);
@@ -302,7 +306,7 @@ struct CompiledModel::Implementation {
   }
 
   bool has_optimised_tier() const {
-    return options.optimise && ir::instruction_count(program) <= options.optimisation_limit;
+    return options.optimise && ir::instruction_count(looped) <= options.optimisation_limit;
   }
 
   // Tangents on their own: the tables' other functions stay as they are.
@@ -310,8 +314,8 @@ struct CompiledModel::Implementation {
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
-    const auto module =
-        build_tangent_module(program, tangents, tangent_name, *quick, context, module_options(*machine));
+    const auto module = build_tangent_module(looped, reroll::with_loops(tangents, program), tangent_name, *quick,
+                                             context, module_options(*machine));
     if (effort != Effort::fast) {
       set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
       optimise(*module, *machine, effort, cancelled);
@@ -335,7 +339,7 @@ struct CompiledModel::Implementation {
       tangent_seconds.store(seconds_since(start));
       if (has_optimised_tier()) {
         tangent_thread = std::thread([this, &tangents] {
-          const bool is_small = 3 * ir::instruction_count(program) <= options.full_optimisation_limit;
+          const bool is_small = 3 * ir::instruction_count(looped) <= options.full_optimisation_limit;
           optimised_tangent.store(
               compile_tangents(tangents, is_small ? Effort::full : Effort::reduced, "optimised tangents"));
         });
@@ -373,7 +377,8 @@ struct CompiledModel::Implementation {
   };
 
   const JitOptions options;
-  const ir::Program program;
+  const ir::Program program;  // tangents are made from it
+  const ir::Program looped;   // what is compiled
   const ProcessMetadata metadata;
   ObjectLoader loader;
   JitTimes times;  // written before the thread starts

@@ -5,12 +5,13 @@
 #include <llvm/Support/raw_ostream.h>
 
 #include "compiler/emit_llvm/module.h"
+#include "compiler/reroll/reroll.h"
 
 namespace emit_llvm {
 
 std::string llvm_text(const ir::Program& program) {
   llvm::LLVMContext context;
-  auto module = build_module(program, context, {});
+  auto module = build_module(reroll::with_loops(program), context, {});
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);

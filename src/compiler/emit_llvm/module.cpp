@@ -198,7 +198,7 @@ class ModuleBuilder {
     around.instance = f->getArg(first);
     if (arguments == Arguments::none) {
       around.t = builder_.CreateLoad(real_, header_field(around.instance, offsetof(tactus_instance, time)));
-      around.x = section(around.instance, layout_.states, 0);
+      around.x = section(around.instance, layout_.states, 0u);
     } else {
       around.t = f->getArg(first + 1);
       around.x = f->getArg(first + 2);
@@ -338,7 +338,7 @@ class ModuleBuilder {
       llvm::Value* x = whole->getArg(4);
       if (of_the_instance) {
         t = builder_.CreateLoad(real_, header_field(instance, offsetof(tactus_instance, time)));
-        x = section(instance, layout_.states, 0);
+        x = section(instance, layout_.states, 0u);
       }
       builder_.CreateRet(
           builder_.CreateCall(function, {whole->getArg(0), instance, t, x, whole->getArg(5), whole->getArg(6)}));
@@ -397,20 +397,43 @@ class ModuleBuilder {
   }
   llvm::Value* load(llvm::Value* address) { return builder_.CreateAlignedLoad(real_, address, llvm::Align(8)); }
   void store(llvm::Value* value, llvm::Value* address) { builder_.CreateAlignedStore(value, address, llvm::Align(8)); }
-  llvm::Value* element(llvm::Value* base, std::uint32_t index) {
+
+  // first + turn * step; a constant where it is the same in every turn.
+  llvm::Value* in_turn(std::uint32_t first, std::int32_t step) {
+    if (step == 0) return builder_.getInt64(first);
+    llvm::Value* steps = builder_.CreateMul(turn_, builder_.getInt64(static_cast<std::uint64_t>(std::int64_t{step})));
+    return builder_.CreateAdd(builder_.getInt64(first), steps);
+  }
+  // Of an instruction, or one behind it.
+  llvm::Value* place(const ir::Chunk& c, const ir::Instruction& i, std::uint32_t behind = 0) {
+    if (i.listed == ir::no_value) return in_turn(i.index + behind, i.step);
+    TACTUS_CHECK(behind == 0);
+    const std::vector<std::uint32_t> list(c.places.begin() + i.listed, c.places.begin() + i.listed + c.turns);
+    return builder_.CreateZExt(from_list(i32_, words(list)), i64_);
+  }
+  llvm::Value* from_list(llvm::Type* type, llvm::Constant* list) {
+    return builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, list, turn_));
+  }
+  llvm::Value* element(llvm::Value* base, llvm::Value* index) {
     TACTUS_CHECK(base != nullptr);  // an operation of another kind of function
-    return offset(base, 8 * std::uint64_t{index});
+    if (auto* fixed = llvm::dyn_cast<llvm::ConstantInt>(index)) return offset(base, 8 * fixed->getZExtValue());
+    return builder_.CreateInBoundsGEP(real_, base, index);
+  }
+  llvm::Value* section(llvm::Value* instance, std::uint32_t start, llvm::Value* index) {
+    TACTUS_CHECK(instance != nullptr);
+    return element(section(instance, start, 0u), index);
   }
 
-  // Leaves the function with `status` unless it is TACTUS_OK; `before` runs on that way out.
-  void return_if_failed(llvm::Value* status, llvm::Value* instance, std::uint32_t block = 0) {
+  // Leaves the function with `status` unless it is TACTUS_OK; with an instance, its failed_block is set on that way out.
+  void return_if_failed(llvm::Value* status, llvm::Value* instance, llvm::Value* block = nullptr) {
     llvm::Function* f = builder_.GetInsertBlock()->getParent();
     auto* failed = llvm::BasicBlock::Create(context_, "", f);
     auto* next = llvm::BasicBlock::Create(context_, "", f);
     builder_.CreateCondBr(builder_.CreateICmpEQ(status, builder_.getInt32(TACTUS_OK)), next, failed);
     builder_.SetInsertPoint(failed);
     if (instance != nullptr) {
-      builder_.CreateStore(builder_.getInt32(block), header_field(instance, offsetof(tactus_instance, failed_block)));
+      builder_.CreateStore(builder_.CreateTrunc(block, i32_),
+                           header_field(instance, offsetof(tactus_instance, failed_block)));
     }
     builder_.CreateRet(status);
     builder_.SetInsertPoint(next);
@@ -442,54 +465,71 @@ class ModuleBuilder {
   void solve(const ir::Chunk& c, const ir::Uses& uses, const Surroundings& around, Value v) {
     const ir::Instruction& i = c.instructions[v];
     TACTUS_CHECK(around.instance != nullptr);
-    for (std::uint32_t k = 0; k < i.count; ++k) {
-      store(values_[c.operands[i.first + k]], section(around.instance, layout_.work, i.index + k));
-    }
-    llvm::Value* scratch = section(around.instance, layout_.work, i.index);
+    const auto work = [&](const ir::Instruction& of, std::uint32_t behind) {
+      return section(around.instance, layout_.work, place(c, of, behind));
+    };
+    const auto warm = [&](const ir::Instruction& of) {
+      return section(around.instance, layout_.warm, in_turn(of.warm, of.warm_step));
+    };
+    for (std::uint32_t k = 0; k < i.count; ++k) store(values_[c.operands[i.first + k]], work(i, k));
+    llvm::Value* scratch = work(i, 0);
     llvm::Value* size = builder_.getInt32(i.size);
     llvm::Value* solution = nullptr;
     llvm::Value* status = nullptr;
     if (i.op == Op::newton_tangent) {
       const ir::Instruction& solved = c.instructions[i.a];
-      llvm::Value* work = section(around.instance, layout_.work, i.index + i.count);
-      solution = section(around.instance, layout_.work, i.index + i.count + i.size * i.size);
+      solution = work(i, i.count + i.size * i.size);
       status = builder_.CreateCall(
           kernel_function("tk_newton_tangent", i32_, {i32_, pointer_, pointer_, pointer_, pointer_, pointer_}),
-          {size, residual_tangents_.at(i.residual), section(around.instance, layout_.work, solved.index),
-           section(around.instance, layout_.warm, solved.warm), scratch, work});
+          {size, residual_tangents_.at(i.residual), work(solved, 0), warm(solved), scratch, work(i, i.count)});
     } else if (i.op == Op::linear_solve) {
       TACTUS_CHECK(i.count == i.size * i.size + i.size);
-      solution = section(around.instance, layout_.work, i.index + i.size * i.size);
+      solution = work(i, i.size * i.size);
       if (i.warm == 0) {
         status = builder_.CreateCall(kernel_function("tk_lu_solve", i32_, {i32_, pointer_, pointer_}),
                                      {size, scratch, solution});
       } else {
         status = builder_.CreateCall(
             kernel_function("tk_solve_constrained", i32_, {i32_, i32_, pointer_, pointer_, pointer_}),
-            {size, builder_.getInt32(i.warm), scratch, solution,
-             section(around.instance, layout_.work, i.index + i.size * i.size + i.size)});
+            {size, builder_.getInt32(i.warm), scratch, solution, work(i, i.size * i.size + i.size)});
       }
     } else {
-      solution = section(around.instance, layout_.warm, i.warm);
+      solution = warm(i);
       status = builder_.CreateCall(kernel_function("tk_newton", i32_, {i32_, pointer_, pointer_, pointer_, pointer_}),
-                                   {size, residuals_.at(i.residual), scratch, solution,
-                                    section(around.instance, layout_.work, i.index + i.count)});
+                                   {size, residuals_.at(i.residual), scratch, solution, work(i, i.count)});
     }
-    return_if_failed(status, around.instance, i.block);
+    return_if_failed(status, around.instance, in_turn(i.block, i.block_step));
     auto found = uses.solutions.find(v);
     if (found == uses.solutions.end()) return;
     for (Value user : found->second) {
       TACTUS_CHECK(c.instructions[user].index < i.size);
-      values_[user] = load(element(solution, c.instructions[user].index));
+      values_[user] = load(offset(solution, 8 * std::uint64_t{c.instructions[user].index}));
     }
   }
 
   void chunk(const ir::Chunk& c, const Surroundings& around) {
     const ir::Uses uses = ir::find_uses(c);
     values_.assign(c.instructions.size(), nullptr);
-    for (Value v = 0; v < c.instructions.size(); ++v) {
-      if (uses.live[v]) instruction(c, uses, around, v);
-    }
+    const auto once = [&] {
+      for (Value v = 0; v < c.instructions.size(); ++v) {
+        if (uses.live[v]) instruction(c, uses, around, v);
+      }
+    };
+    if (c.turns == 1) return once();
+    llvm::BasicBlock* const before = builder_.GetInsertBlock();
+    auto* const loop = llvm::BasicBlock::Create(context_, "", before->getParent());
+    builder_.CreateBr(loop);
+    builder_.SetInsertPoint(loop);
+    llvm::PHINode* const turn = builder_.CreatePHI(i64_, 2);
+    turn->addIncoming(builder_.getInt64(0), before);
+    turn_ = turn;
+    once();
+    llvm::Value* const next = builder_.CreateAdd(turn, builder_.getInt64(1));
+    turn->addIncoming(next, builder_.GetInsertBlock());
+    auto* const behind = llvm::BasicBlock::Create(context_, "", before->getParent());
+    builder_.CreateCondBr(builder_.CreateICmpULT(next, builder_.getInt64(c.turns)), loop, behind);
+    builder_.SetInsertPoint(behind);
+    turn_ = nullptr;
   }
 
   llvm::Value* call(const char* name, llvm::Value* a) { return builder_.CreateCall(elementary(name, 1), {a}); }
@@ -507,9 +547,12 @@ class ModuleBuilder {
                                {which, order, builder_.getInt32(i.count), a, b});
   }
 
-  llvm::Value* instance_load(const Surroundings& around, std::uint32_t start, std::uint32_t index) {
-    TACTUS_CHECK(around.instance != nullptr);
+  llvm::Value* instance_load(const Surroundings& around, std::uint32_t start, llvm::Value* index) {
     return load(section(around.instance, start, index));
+  }
+
+  llvm::Value* listed_number(const ir::Chunk& c, const ir::Instruction& i) {
+    return from_list(real_, doubles({c.numbers.begin() + i.listed, c.numbers.begin() + i.listed + c.turns}));
   }
 
   void instruction(const ir::Chunk& c, const ir::Uses& uses, const Surroundings& around, Value v) {
@@ -517,54 +560,55 @@ class ModuleBuilder {
     llvm::Value* const a = i.a == ir::no_value ? nullptr : values_[i.a];
     llvm::Value* const b = i.b == ir::no_value ? nullptr : values_[i.b];
     llvm::Value*& result = values_[v];
+    const auto at = [&] { return place(c, i); };
     switch (i.op) {
       case Op::constant:
-        result = llvm::ConstantFP::get(real_, i.number);
+        result = i.listed == ir::no_value ? real(i.number) : listed_number(c, i);
         return;
       case Op::time:
         result = around.t;
         return;
       case Op::state:
-        result = load(element(around.x, i.index));
+        result = load(element(around.x, at()));
         return;
       case Op::input: {
         llvm::Value* since =
             builder_.CreateFSub(around.t, load(header_field(around.instance, offsetof(tactus_instance, input_time))));
-        llvm::Value* rate = instance_load(around, layout_.input_rates, i.index);
-        result = builder_.CreateFAdd(instance_load(around, layout_.inputs, i.index), builder_.CreateFMul(rate, since));
+        llvm::Value* rate = instance_load(around, layout_.input_rates, at());
+        result = builder_.CreateFAdd(instance_load(around, layout_.inputs, at()), builder_.CreateFMul(rate, since));
         return;
       }
       case Op::input_rate:
-        result = instance_load(around, layout_.input_rates, i.index);
+        result = instance_load(around, layout_.input_rates, at());
         return;
       case Op::input_time:
         result = load(header_field(around.instance, offsetof(tactus_instance, input_time)));
         return;
       case Op::parameter:
-        result = instance_load(around, layout_.parameters, i.index);
+        result = instance_load(around, layout_.parameters, at());
         return;
       case Op::derived:
-        result = instance_load(around, layout_.derived, i.index);
+        result = instance_load(around, layout_.derived, at());
         return;
       case Op::discrete:
-        result = instance_load(around, layout_.discrete, i.index);
+        result = instance_load(around, layout_.discrete, at());
         return;
       case Op::delayed:
         TACTUS_CHECK(around.instance != nullptr);
         result = builder_.CreateCall(reading_function("tk_delayed", {pointer_, pointer_, i32_, real_}),
-                                     {model_, around.instance, builder_.getInt32(i.index), around.t});
+                                     {model_, around.instance, builder_.CreateTrunc(at(), i32_), around.t});
         return;
       case Op::load_work:
-        result = instance_load(around, layout_.work, i.index);
+        result = instance_load(around, layout_.work, at());
         return;
       case Op::captured:
-        result = load(element(around.captured, i.index));
+        result = load(element(around.captured, at()));
         return;
       case Op::unknown:
-        result = load(element(around.z, i.index));
+        result = load(element(around.z, at()));
         return;
       case Op::direction:
-        result = load(element(around.direction, i.index));
+        result = load(element(around.direction, at()));
         return;
       case Op::add:
         result = builder_.CreateFAdd(a, b);
@@ -657,32 +701,32 @@ class ModuleBuilder {
       case Op::solution:
         return;  // read behind its solve
       case Op::store_derivative:
-        return store(a, element(around.dx, i.index));
+        return store(a, element(around.dx, at()));
       case Op::store_discrete:
-        return store(a, section(around.instance, layout_.discrete, i.index));
+        return store(a, section(around.instance, layout_.discrete, at()));
       case Op::store_watched:
-        return store(a, section(around.instance, layout_.watched, i.index));
+        return store(a, section(around.instance, layout_.watched, at()));
       case Op::store_state:
-        return store(a, section(around.instance, layout_.states, i.index));
+        return store(a, section(around.instance, layout_.states, at()));
       case Op::store_derived:
-        return store(a, section(around.instance, layout_.derived, i.index));
+        return store(a, section(around.instance, layout_.derived, at()));
       case Op::store_output:
-        return store(a, section(around.instance, layout_.outputs, i.index));
+        return store(a, section(around.instance, layout_.outputs, at()));
       case Op::store_work:
-        return store(a, section(around.instance, layout_.work, i.index));
+        return store(a, section(around.instance, layout_.work, at()));
       case Op::store_warm:
-        return store(a, section(around.instance, layout_.warm, i.index));
+        return store(a, section(around.instance, layout_.warm, at()));
       case Op::store_residual:
-        return store(a, element(around.r, i.index));
+        return store(a, element(around.r, at()));
       case Op::store_jacobian:
-        return store(a, element(around.j, i.index));
+        return store(a, element(around.j, at()));
       case Op::need_determinant: {
         llvm::Value* zero = llvm::ConstantFP::get(real_, 0);
         llvm::Value* singular =
             builder_.CreateOr(builder_.CreateFCmpOEQ(a, zero), builder_.CreateFCmpUNE(builder_.CreateFSub(a, a), zero));
         llvm::Value* status =
             builder_.CreateSelect(singular, builder_.getInt32(TACTUS_SINGULAR), builder_.getInt32(TACTUS_OK));
-        return return_if_failed(status, around.instance, i.block);
+        return return_if_failed(status, around.instance, in_turn(i.block, i.block_step));
       }
     }
   }
@@ -979,6 +1023,7 @@ class ModuleBuilder {
   std::vector<llvm::Function*> residuals_;
   std::vector<llvm::Function*> residual_tangents_;
   std::vector<llvm::Value*> values_;  // of the chunk being built
+  llvm::Value* turn_ = nullptr;       // of it, where it has several
   llvm::Value* sine_slot_ = nullptr;  // of the function being built
   llvm::Value* cosine_slot_ = nullptr;
   bool inline_elementary_ = false;

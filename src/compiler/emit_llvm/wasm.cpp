@@ -23,6 +23,7 @@ LLD_HAS_DRIVER(wasm)
 #include "base/check.h"
 #include "compiler/emit_llvm/codegen.h"
 #include "compiler/emit_llvm/module.h"
+#include "compiler/reroll/reroll.h"
 
 namespace emit_llvm {
 
@@ -128,7 +129,7 @@ std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& fai
   options.fixed_steps = entries.fixed_steps;
   options.adaptive_step = entries.adaptive_step;
   options.always_inline_limit = inlined_in_all / static_cast<std::size_t>(entries.evaluations);
-  const auto module = build_module(program, context, options);
+  const auto module = build_module(reroll::with_loops(program), context, options);
   link_kernel(*module, kernel_bitcode_wasm(), Link::all);
   internalize(*module, {options.table});
   return finish(*module, *machine, {options.table}, failure);
@@ -147,7 +148,8 @@ std::vector<std::uint8_t> emit_wasm_batch(std::span<const ir::Program> programs,
     options.prefix = "m" + std::to_string(k);
     options.table = options.prefix + "_model";
     tables.push_back(options.table);
-    const bool failed = llvm::Linker::linkModules(whole, build_module(programs[k], context, options));
+    const bool failed =
+        llvm::Linker::linkModules(whole, build_module(reroll::with_loops(programs[k]), context, options));
     TACTUS_CHECK(!failed);
   }
   link_kernel(whole, kernel_bitcode_wasm(), Link::all);

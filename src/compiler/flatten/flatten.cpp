@@ -121,9 +121,7 @@ class Flattener {
     }
     evaluating_[id.value] = true;
     Value value = evaluate(tree_.constants[symbol.declaration].value, nullptr);
-    // A parameter may have no place yet: then there is nothing.
     const bool is_constant =
-        !value.items.empty() &&
         std::all_of(value.items.begin(), value.items.end(), [&](ExprId item) { return flat_.pool.is_constant(item); });
     if (!is_constant) {
       diags_.report(symbol.span, constant_not_constant, names_.text(symbol.name))
@@ -531,7 +529,10 @@ class Flattener {
       --passive_depth_;
       return value;
     }
-    return places_[found->value];
+    const Value& place = places_[found->value];
+    // Only constants are evaluated before all else has its place; whatever it is, it is no constant.
+    if (place.items.empty()) return {symbol.shape, std::vector<ExprId>(symbol.shape.size(), flat_.pool.time()), false};
+    return place;
   }
 
   Value device_value(NodeId id) {

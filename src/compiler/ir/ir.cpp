@@ -2,12 +2,50 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <bit>
 #include <iterator>
 #include <span>
 
 #include "base/check.h"
 
 namespace ir {
+
+bool is_solve(Op op) { return op == Op::linear_solve || op == Op::newton_solve || op == Op::newton_tangent; }
+
+namespace {
+
+// All of an instruction of a straight-line chunk; numbers by their bits.
+std::array<std::uint64_t, 12> words(const Instruction& i) {
+  return {static_cast<std::uint64_t>(i.op),
+          i.a,
+          i.b,
+          i.c,
+          i.index,
+          i.size,
+          i.first,
+          i.count,
+          i.residual,
+          i.warm,
+          i.block,
+          std::bit_cast<std::uint64_t>(i.number)};
+}
+
+}  // namespace
+
+bool same(const Chunk& one, const Chunk& other) {
+  TACTUS_CHECK(one.turns == 1 && other.turns == 1);
+  return one.operands == other.operands && std::ranges::equal(one.instructions, other.instructions, {}, words, words);
+}
+
+std::size_t hash(const Chunk& chunk) {
+  std::uint64_t hash = 14695981039346656037ull;  // FNV-1a by words
+  for (const Instruction& i : chunk.instructions) {
+    for (std::uint64_t word : words(i)) hash = (hash ^ word) * 1099511628211ull;
+  }
+  return static_cast<std::size_t>(hash ^ (hash >> 29));
+}
 
 bool is_truth(Op op) {
   switch (op) {
@@ -148,6 +186,23 @@ const char* name(Op op) {
 
 namespace {
 
+// `3`; in turns `3 + 2k`, or `3, 9, 4, ..` of a list.
+std::string place_text(std::uint32_t first, std::int32_t step) {
+  return step == 0 ? fmt::format("{}", first) : fmt::format("{} {:+}k", first, step);
+}
+std::string place_text(const Chunk& chunk, const Instruction& i) {
+  if (i.listed == no_value) return place_text(i.index, i.step);
+  std::string text;
+  const std::uint32_t shown = std::min(chunk.turns, 3u);
+  for (std::uint32_t k = 0; k < shown; ++k) {
+    if (i.op == Op::constant)
+      fmt::format_to(std::back_inserter(text), "{}, ", chunk.numbers[i.listed + k]);
+    else
+      fmt::format_to(std::back_inserter(text), "{}, ", chunk.places[i.listed + k]);
+  }
+  return text + "..";
+}
+
 // `  v7 = add v3 v4`, `  store_output[2] v7`, `  v9 = linear_solve size 2 block 0 work 5 (v1 v2 v3 v4; v5 v6)`
 void dump_chunk(const Chunk& chunk, std::string& text) {
   auto out = std::back_inserter(text);
@@ -155,13 +210,13 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
     const Instruction& i = chunk.instructions[v];
     const bool is_store = i.op >= Op::store_derivative;
     if (is_store) {
-      fmt::format_to(out, "  {}[{}] v{}\n", name(i.op), i.index, i.a);
+      fmt::format_to(out, "  {}[{}] v{}\n", name(i.op), place_text(chunk, i), i.a);
       continue;
     }
     fmt::format_to(out, "  v{} = {}", v, name(i.op));
     switch (i.op) {
       case Op::constant:
-        fmt::format_to(out, " {}", i.number);
+        fmt::format_to(out, " {}", i.listed == no_value ? fmt::format("{}", i.number) : place_text(chunk, i));
         break;
       case Op::state:
       case Op::input:
@@ -174,7 +229,7 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
       case Op::captured:
       case Op::unknown:
       case Op::direction:
-        fmt::format_to(out, "[{}]", i.index);
+        fmt::format_to(out, "[{}]", place_text(chunk, i));
         break;
       case Op::solution:
         fmt::format_to(out, "[{}] v{}", i.index, i.a);
@@ -190,8 +245,10 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
       case Op::linear_solve:
       case Op::newton_solve:
       case Op::newton_tangent:
-        fmt::format_to(out, " size {} block {} work {}", i.size, i.block, i.index);
-        if (i.op == Op::newton_solve) fmt::format_to(out, " warm {} residual {}", i.warm, i.residual);
+        fmt::format_to(out, " size {} block {} work {}", i.size, place_text(i.block, i.block_step),
+                       place_text(chunk, i));
+        if (i.op == Op::newton_solve)
+          fmt::format_to(out, " warm {} residual {}", place_text(i.warm, i.warm_step), i.residual);
         if (i.op == Op::newton_tangent) fmt::format_to(out, " of v{} residual {}", i.a, i.residual);
         text += " (";
         for (std::uint32_t k = 0; k < i.count; ++k) {
@@ -211,7 +268,9 @@ void dump_chunk(const Chunk& chunk, std::string& text) {
 
 void dump_function(const std::string& title, const Function& function, std::string& text) {
   for (std::size_t k = 0; k < function.chunks.size(); ++k) {
-    fmt::format_to(std::back_inserter(text), "{} chunk {}\n", title, k);
+    const std::uint32_t turns = function.chunks[k].turns;
+    fmt::format_to(std::back_inserter(text), "{} chunk {}{}\n", title, k,
+                   turns == 1 ? "" : fmt::format(", turns k = 0 .. {}", turns - 1));
     dump_chunk(function.chunks[k], text);
   }
 }

@@ -4,6 +4,9 @@
 // earlier instructions of the same chunk. Chunks bound the size of what LLVM or a C compiler sees at once, so that compile
 // time stays linear; values cross from one chunk to a later one through `work` (store_work, load_work).
 // A chunk that solves a block may fail: then the function returns at once with the status.
+//
+// A chunk of several turns is a loop: its instructions are run once a turn, in order, and only the places that they read and write
+// differ. lower makes none; reroll does, from what is the same.
 #pragma once
 
 #include <cstdint>
@@ -103,11 +106,19 @@ struct Instruction {
   std::uint32_t warm = 0;      // newton_solve; linear_solve: how many unknowns are essential, 0 for all
   std::uint32_t block = 0;     // linear_solve, newton_solve: what to report when it fails
   double number = 0;
+  // In turn k: index + k * step, or where `listed` is set, Chunk::places[listed + k]; a constant is then Chunk::numbers[listed + k].
+  std::int32_t step = 0;
+  std::int32_t warm_step = 0;
+  std::int32_t block_step = 0;
+  std::uint32_t listed = no_value;
 };
 
 struct Chunk {
   std::vector<Instruction> instructions;
   std::vector<Value> operands;
+  std::uint32_t turns = 1;
+  std::vector<std::uint32_t> places = {};
+  std::vector<double> numbers = {};
 };
 
 struct Function {
@@ -252,6 +263,7 @@ struct Program {
   std::uint32_t warm_count = 0;
   std::uint32_t work_count = 0;
   std::uint32_t tangent_work_count = 0;  // room behind it for tangents; tangent::work_count
+  std::uint32_t loop_work_count = 0;     // and behind that for values that cross loops; reroll::reserve
   std::optional<Tangents> tangents = {};
 
   double starting_time = 0;
@@ -266,7 +278,18 @@ struct Program {
 
 // Whether an instruction's result is a truth value.
 bool is_truth(Op op);
+// linear_solve, newton_solve or newton_tangent.
+bool is_solve(Op op);
+// A store or need_determinant: done for what it does, not for a value.
+inline bool is_effect(Op op) { return op >= Op::store_derivative; }
+// The place of an instruction in a turn of its chunk.
+inline std::uint32_t place(const Chunk& chunk, const Instruction& i, std::uint32_t turn) {
+  return i.listed != no_value ? chunk.places[i.listed + turn] : i.index + turn * static_cast<std::uint32_t>(i.step);
+}
 const char* name(Op op);
+// Whether two straight-line chunks compute the same to the last bit, and a number that is then the same.
+bool same(const Chunk& one, const Chunk& other);
+std::size_t hash(const Chunk& chunk);
 // For people and tests: one instruction a line.
 std::string dump(const Program& program);
 

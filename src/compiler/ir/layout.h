@@ -11,7 +11,7 @@ namespace ir {
 // The kernel's tk_layout for the program's counts.
 tactus_layout layout_of(const Program& program);
 
-// The table's work_count: with the room for tangents.
+// The table's work_count: with the room for tangents and loops.
 std::uint32_t work_count(const Program& program);
 
 // The model table's events without their names, which are left null, and the times of all TACTUS_AT events.

@@ -8,8 +8,6 @@ namespace ir {
 
 namespace {
 
-bool is_solve(Op op) { return op == Op::linear_solve || op == Op::newton_solve || op == Op::newton_tangent; }
-
 // Operands must stand before their user: checked here for all backends.
 void mark(std::vector<bool>& live, Value user, Value operand) {
   if (operand == no_value) return;
@@ -25,7 +23,7 @@ Uses find_uses(const Chunk& chunk) {
   uses.live.assign(instructions.size(), false);
   for (Value v = static_cast<Value>(instructions.size()); v-- > 0;) {
     const Instruction& i = instructions[v];
-    if (i.op >= Op::store_derivative || is_solve(i.op)) uses.live[v] = true;
+    if (is_effect(i.op) || is_solve(i.op)) uses.live[v] = true;
     if (!uses.live[v]) continue;
     mark(uses.live, v, i.a);
     mark(uses.live, v, i.b);
@@ -55,11 +53,7 @@ std::size_t instruction_count(const Program& program) {
   const auto add = [&](const Function& function) {
     for (const Chunk& chunk : function.chunks) count += chunk.instructions.size();
   };
-  for (const Function* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs,
-                                   &program.watch, &program.constrain, &program.condition}) {
-    add(*function);
-  }
-  for (const Function& handler : program.handlers) add(handler);
+  for_each_own_function(program, add);
   for (const Chunk& chunk : program.residuals) count += chunk.instructions.size();
   if (program.tangents) {
     for_each_function(*program.tangents, add);
@@ -77,9 +71,15 @@ std::vector<std::uint32_t> warm_starts(const Function& function) {
   std::vector<std::uint32_t> places;
   for (const Chunk& chunk : function.chunks) {
     for (const Instruction& i : chunk.instructions) {
-      if (i.op == Op::store_warm) places.push_back(i.index);
-      if (i.op != Op::newton_solve) continue;
-      for (std::uint32_t k = 0; k < i.size; ++k) places.push_back(i.warm + k);
+      if (i.op != Op::store_warm && i.op != Op::newton_solve) continue;
+      for (std::uint32_t turn = 0; turn < chunk.turns; ++turn) {
+        if (i.op == Op::store_warm) {
+          places.push_back(place(chunk, i, turn));
+          continue;
+        }
+        const std::uint32_t first = i.warm + turn * static_cast<std::uint32_t>(i.warm_step);
+        for (std::uint32_t k = 0; k < i.size; ++k) places.push_back(first + k);
+      }
     }
   }
   std::ranges::sort(places);

@@ -38,6 +38,16 @@ void for_each_function(AnyTangents& tangents, Visit visit) {
   for (auto& handler : tangents.handlers) visit(handler);
 }
 
+// Of Program or const Program: its own, not those of its tangents.
+template <class AnyProgram, class Visit>
+void for_each_own_function(AnyProgram& program, Visit visit) {
+  for (auto* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch,
+                         &program.constrain, &program.condition}) {
+    visit(*function);
+  }
+  for (auto& handler : program.handlers) visit(handler);
+}
+
 // The number of instructions of all functions and residuals.
 std::size_t instruction_count(const Program& program);
 bool can_fail(const Chunk& chunk);

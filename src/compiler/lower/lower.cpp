@@ -353,7 +353,6 @@ class Lowering {
     auto key = solution.right;
     if (auto found = residuals_.find(key); found != residuals_.end()) return found->second;
     Residual residual;
-    residual.index = static_cast<std::uint32_t>(program_.residuals.size());
     std::unordered_map<ExprId, bool> depends;
     std::unordered_map<ExprId, ir::Value> values;
     std::unordered_map<ExprId, std::uint32_t> captured;
@@ -414,9 +413,22 @@ class Lowering {
     };
     for (std::size_t i = 0; i < solution.right.size(); ++i) store(ir::Op::store_residual, i, solution.right[i]);
     for (std::size_t i = 0; i < solution.matrix.size(); ++i) store(ir::Op::store_jacobian, i, solution.matrix[i]);
-    program_.residuals.push_back(std::move(chunk));
+    residual.index = residual_function(std::move(chunk));
     residuals_.emplace(std::move(key), residual);
     return residual;
+  }
+
+  // Blocks of the same form share one.
+  std::uint32_t residual_function(ir::Chunk chunk) {
+    const std::size_t hash = ir::hash(chunk);
+    const auto [first, last] = residual_functions_.equal_range(hash);
+    for (auto at = first; at != last; ++at) {
+      if (ir::same(program_.residuals[at->second], chunk)) return at->second;
+    }
+    const auto index = static_cast<std::uint32_t>(program_.residuals.size());
+    residual_functions_.emplace(hash, index);
+    program_.residuals.push_back(std::move(chunk));
+    return index;
   }
 
   // The blocks that `wanted` leaves need, in order.
@@ -783,6 +795,7 @@ class Lowering {
   std::unordered_map<ExprId, std::uint32_t> derived_;
   std::map<std::vector<ExprId>, std::uint32_t> warm_;
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
+  std::unordered_multimap<std::size_t, std::uint32_t> residual_functions_;  // by ir::hash
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;
   std::unique_ptr<FunctionBuilder> prepare_;
   std::unique_ptr<symbolic::Substitution> in_states_;

@@ -9,6 +9,7 @@ const w = wasm.exports;
 // Keep in step with append_tangents() in compare.cpp.
 function tangents(model, instance, memory, trail) {
   const doubles = (address, count) => new Float64Array(w.memory.buffer, address, count);
+  const push = (values) => values.forEach((value) => trail.push(value));
   const size = w.direction_size(model);
   const n = w.state_count(model);
   const direction = doubles(memory, size);
@@ -22,10 +23,10 @@ function tangents(model, instance, memory, trail) {
     doubles(result, count).fill(0);
     const status = w.tangent(model, instance, f, t, x, memory, result);
     trail.push(status);
-    if (status === 0) trail.push(...doubles(result, count));
+    if (status === 0) push(doubles(result, count));
   }
-  if (w.dense_jacobian(model, instance, t, x, scratch, result) === 0) trail.push(...doubles(result, n * n));
-  if (w.time_derivative(model, instance, t, x, scratch, result) === 0) trail.push(...doubles(result, n));
+  if (w.dense_jacobian(model, instance, t, x, scratch, result) === 0) push(doubles(result, n * n));
+  if (w.time_derivative(model, instance, t, x, scratch, result) === 0) push(doubles(result, n));
 }
 
 // Keep in step with run() in compare.cpp.
@@ -105,6 +106,6 @@ for (const line of readFileSync(runsPath, "utf8").trim().split("\n")) {
     solver: +solver, h: +h, t_end: +t_end, tolerance: +tolerance, records: +records, steps: +steps,
     parts: +parts === 1, tangents: +tangents === 1,
   });
-  all.push(Float64Array.of(trail.length, ...trail));
+  all.push(Float64Array.from([trail.length].concat(trail)));
 }
 writeFileSync(trailsPath, Buffer.concat(all.map((a) => Buffer.from(a.buffer))));
