@@ -2,8 +2,7 @@
  * the last step whose state was finite and whose stages could be computed, with status and failed_index or failed_block.
  *
  * Time does not drift: stage s of step k is at start_time + (k + c_s) h, so that the last stage of a step (c = 1) and
- * the first of the next are at the same instant, bit for bit, and time = start_time + steps * h. When that does not hold
- * on entry (another h, an adaptive step before, a host that moved time) the count starts anew at the present time.
+ * the first of the next are at the same instant, bit for bit, and time = start_time + steps * h: stepping.h.
  *
  * `specialised` is a literal 1 when `model` and `method` are constants: the loops over stages then vanish, and for a small
  * state all vectors are local arrays, which full unrolling turns into registers for the whole run. The operations and
@@ -14,6 +13,7 @@
 #include "kernel/kernel.h"
 #include "kernel/runge_kutta.h"
 #include "kernel/sections.h"
+#include "kernel/stepping.h"
 
 /* States up to this many live in registers (and spill slots) during a specialised run. */
 #define TK_LOCAL 16
@@ -82,14 +82,7 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
   v.argument = small ? local_argument : tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
   v.k = small ? local_k : tk_stage_vector(model, instance, TK_STAGES);
 
-  tk_clear_failure(instance);
-  instance->first_stage_valid = 0;
-  instance->dense_step = 0.0;
-  if (instance->start_time + (double)instance->steps * h != instance->time) {
-    instance->start_time = instance->time;
-    instance->steps = 0;
-  }
-  const double start = instance->start_time;
+  const double start = tk_enter_grid(instance, h);
   const int64_t first = instance->steps;
   double steps = (double)first;
 

@@ -49,8 +49,8 @@ int tk_reset(const tactus_model* model, tactus_instance* instance);
 int tk_start(const tactus_model* model, tactus_instance* instance);
 
 /* Generic forms of the table's entries of the same name. Solver: one of tactus_solver. On failure the Instance stays at
- * the last good step, with status, failed_index or failed_block; the methods and their rules are in fixed_inline.h and
- * adaptive_inline.h. h_max <= 0: no limit. */
+ * the last good step, with status, failed_index or failed_block; the methods are in fixed_inline.h, adaptive_inline.h and
+ * rosenbrock.c, how long steps are in stepping.h. h_max <= 0: no limit. */
 int tk_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                      double tolerance);

@@ -11,8 +11,8 @@
  *
  * Control: Hairer and Wanner II, IV.8, after Gustafsson, ACM TOMS 20(4), 1994: the shorter of the lengths that the error, and the
  * error and its trend, ask for. */
-#include "kernel/adaptive_inline.h"
 #include "kernel/sections.h"
+#include "kernel/stepping.h"
 
 enum { TK_ROSENBROCK_STAGES = 8, TK_FORCING = 11, TK_TIME_SLOPE = 12 };
 
@@ -104,14 +104,7 @@ int tk_rosenbrock_steps(const tactus_model* model, tactus_instance* instance, do
   double* const before = tk_stage_vector(model, instance, TK_BEFORE);
   double* const after = tk_stage_vector(model, instance, TK_AFTER);
   double* const forcing = tk_stage_vector(model, instance, TK_FORCING);
-  tk_clear_failure(instance);
-  instance->first_stage_valid = 0;
-  instance->dense_step = 0.0;
-  if (instance->start_time + (double)instance->steps * h != instance->time) {
-    instance->start_time = instance->time;
-    instance->steps = 0;
-  }
-  const double start = instance->start_time;
+  const double start = tk_enter_grid(instance, h);
   for (int64_t done = 0; done < count; done++) {
     const double t = instance->time;
     const double t_after = start + (double)(instance->steps + 1) * h;
@@ -141,7 +134,7 @@ int tk_rosenbrock_steps(const tactus_model* model, tactus_instance* instance, do
   return TACTUS_OK;
 }
 
-/* Scaled as in adaptive_inline.h. */
+/* The scaled error of a step, and into TK_ERRORS that of each state. */
 static double tk_rodas_error(const tactus_model* model, tactus_instance* instance, const double* x, const double* after,
                              double tolerance) {
   const uint32_t n = model->state_count;
@@ -149,8 +142,7 @@ static double tk_rodas_error(const tactus_model* model, tactus_instance* instanc
   double* const errors = tk_stage_vector(model, instance, TK_ERRORS);
   double squares = 0.0;
   for (uint32_t i = 0; i < n; i++) {
-    const double scale = tolerance * (1.0 + tk_max(tk_abs(x[i]), tk_abs(after[i])));
-    errors[i] = estimate[i] / scale;
+    errors[i] = estimate[i] / tk_error_scale(tolerance, x[i], after[i]);
     squares += errors[i] * errors[i];
   }
   return n == 0 ? 0.0 : tk_sqrt(squares / n);
@@ -158,81 +150,46 @@ static double tk_rodas_error(const tactus_model* model, tactus_instance* instanc
 
 int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, double t_end, double h_max,
                        double tolerance) {
-  const double safety = 0.9;
-  const double alpha = 1.0 / 5.0;
-  const double min_factor = 0.2;
-  const double max_factor = 6.0;
+  const tk_factors factors = {1.0 / 5.0, 0.2, 6.0};
   const uint32_t n = model->state_count;
   double* const x = tk_states(model, instance);
   double* const after = tk_stage_vector(model, instance, TK_AFTER);
   double* const forcing = tk_stage_vector(model, instance, TK_FORCING);
-  const double t = instance->time;
-  const double remaining = t_end - t;
 
   tk_clear_failure(instance);
-  if (!(remaining > 0.0)) return TACTUS_OK;
-  if (!(h_max > 0.0) || h_max > remaining) h_max = remaining;
-  int status = tk_first_stage(model, instance);
+  if (!(t_end - instance->time > 0.0)) return TACTUS_OK;
+  tk_trial trial;
+  int status = tk_begin_step(model, instance, 5, t_end, h_max, tolerance, &trial);
   if (status != TACTUS_OK) return status;
-  const double previous = instance->dense_step;
-  instance->dense_step = 0.0;
-  double wanted = instance->next_step;
-  if (!(wanted > 0.0)) wanted = tk_first_step(model, instance, 5, h_max, tolerance);
   if (n > 0) {
-    status = tk_linear_differentiate(model, instance, t, x, tk_stage_vector(model, instance, TK_TIME_SLOPE));
+    status = tk_linear_differentiate(model, instance, trial.t, x, tk_stage_vector(model, instance, TK_TIME_SLOPE));
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
   }
 
-  double h = wanted;
-  double t_after;
   double error;
-  int was_rejected = 0;
   for (;;) {
-    if (!tk_trial_length(t, t_end, h_max, &h, &t_after)) {
-      return status != TACTUS_OK
-                 ? tk_fail(instance, status, -1)
-                 : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, was_rejected));
-    }
+    if (!tk_next_trial(&trial)) return tk_give_up(model, instance, &trial, status);
     tk_copy(n, tk_kept_derivative(model, instance), forcing);
     error = 0.0;
     if (n > 0) {
-      status = tk_linear_factor(model, instance, 1.0 / (h * tk_rodas_gamma));
-      if (status == TACTUS_OK) status = tk_rodas_stages(model, instance, x, t, t_after, h, after);
+      status = tk_linear_factor(model, instance, 1.0 / (trial.h * tk_rodas_gamma));
+      if (status == TACTUS_OK) status = tk_rodas_stages(model, instance, x, trial.t, trial.t_after, trial.h, after);
     }
     if (status == TACTUS_OK) {
       error = tk_rodas_error(model, instance, x, after, tolerance);
-      if (error <= 1.0 && tk_first_not_finite(n, after) < 0) {
-        if (model->constraint_count == 0) break;
-        status = tk_project(model, instance, t_after, after, TK_ADAPTIVE_PROJECTIONS);
-        if (status == TACTUS_OK) break;
-        instance->first_stage_valid = 1; /* still the one at (time, states) */
-      }
+      if (tk_is_accepted(model, instance, &trial, error, after, after, &status)) break;
     }
-    instance->rejected++;
-    was_rejected = 1;
-    h = status == TACTUS_OK && error > 1.0 && tk_is_finite(error)
-            ? h / tk_min(1.0 / min_factor, tk_rough_power(error, alpha) / safety)
-            : h * min_factor;
+    tk_reject(instance, &trial, &factors, error, status);
   }
 
-  double divisor = tk_rough_power(error, alpha) / safety;
-  if (previous > 0.0 && instance->last_error > 0.0) {
+  double divisor = tk_rough_power(error, factors.alpha) / TK_SAFETY;
+  if (trial.previous > 0.0 && instance->last_error > 0.0) {
     const double trend = error * (error / tk_max(instance->last_error, 1e-2));
-    divisor = tk_max(divisor, previous / h * tk_rough_power(trend, alpha) / safety);
+    divisor = tk_max(divisor, trial.previous / trial.h * tk_rough_power(trend, factors.alpha) / TK_SAFETY);
   }
-  const double next = h / tk_min(tk_max(divisor, 1.0 / max_factor), 1.0 / min_factor);
-  instance->next_step = was_rejected ? tk_min(next, h) : h < wanted ? tk_max(next, wanted) : next;
-  instance->last_error = error;
-
-  tk_copy(n, x, tk_stage_vector(model, instance, TK_BEFORE));
-  tk_copy(n, after, x);
-  if (n > 0) *tk_stage_vector(model, instance, TK_DENSE_READY) = 0.0;
-  instance->dense_from = t;
-  instance->dense_step = h;
-  instance->time = t_after;
-  instance->steps++;
+  tk_choose_next(instance, &trial, &factors, error, divisor);
+  tk_take_step(model, instance, &trial, x, after);
   instance->first_stage_valid = 0;
-  tk_clear_failure(instance);
   return TACTUS_OK;
 }
 

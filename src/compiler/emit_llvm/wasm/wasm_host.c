@@ -98,7 +98,7 @@ DECLARE(double, crossings, Instance i) { return (double)i->crossings; }
 DECLARE(double, rejected, Instance i) { return (double)i->rejected; }
 DECLARE(int, failed_block, Instance i) { return i->failed_block; }
 DECLARE(int, failed_index, Instance i) { return i->failed_index; }
-/* From now on time is counted in steps from here; see fixed_inline.h. */
+/* From now on time is counted in steps from here; see stepping.h. */
 DECLARE(void, count_from_here, Instance i) {
   i->start_time = i->time;
   i->steps = 0;

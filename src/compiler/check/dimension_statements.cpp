@@ -1,0 +1,144 @@
+#include "compiler/check/dimension_statements.h"
+
+#include <fmt/format.h>
+
+#include "compiler/check/events.h"
+#include "compiler/check/expression_dimensions.h"
+
+namespace check {
+namespace {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+class Statements {
+ public:
+  Statements(Model& model, base::Names& names, DimensionSystem& system, ToldPlaces& told, diag::Sink& diags)
+      : model_(model),
+        tree_(*model.tree),
+        names_(names),
+        system_(system),
+        expressions_(model, names, system, told, diags) {}
+
+  void collect() {
+    for (std::size_t i = 0; i < model_.symbols.size(); ++i) collect_declaration(SymbolId(i));
+    for (const parse::Condition& condition : tree_.conditions) {
+      relate(Origin::start, condition.variable, condition.value);
+      expressions_.need_time(condition.time, "the time of a start");
+    }
+    for (const parse::Equation& equation : tree_.equations) relate(Origin::equation, equation.left, equation.right);
+    for (const Port& port : model_.ports) {
+      if (port.value.valid()) define(port.symbol, port.value);
+    }
+    for (const parse::Setting& setting : tree_.settings) collect_setting(setting);
+    for (const parse::External& external : tree_.externals) {
+      if (external.period.valid()) expressions_.need_time(external.period, "the period of an external");
+      for (const parse::ObservedEvent& event : external.events) {
+        if (event.rate.valid() && !is_frequency(tree_, event.rate))
+          expressions_.need_time(event.rate, "the period of an event");
+        if (event.time.valid()) expressions_.need_time(event.time, "the time of an event");
+      }
+    }
+    for (const parse::Event& event : tree_.events) collect_event(event);
+    for (const parse::Behaviour& behaviour : tree_.behaviours) collect_behaviour(behaviour);
+  }
+
+ private:
+  void collect_event(const parse::Event& event) {
+    if (event.period.valid()) expressions_.need_time(event.period, "the period of an event");
+    if (event.from.valid()) expressions_.need_time(event.from, "the first tick of an event");
+    for (NodeId time : event.times) expressions_.need_time(time, "the time of an event");
+    if (event.condition.valid()) expressions_.evaluate(event.condition, {});
+  }
+
+  // A behaviour has one dimension: of its first value and of what every handler gives it.
+  void collect_behaviour(const parse::Behaviour& behaviour) {
+    const SymbolId symbol = *model_.find(behaviour.name);
+    if (behaviour.value.valid()) return define(symbol, behaviour.value);
+    define(symbol, behaviour.start);
+    DimensionValue own{model_.symbols[symbol].shape, {}, false};
+    for (std::uint32_t i = 0; i < own.shape.size(); ++i) own.items.push_back(system_.unknown_of(symbol, i));
+    const Binding<DimensionValue> bound{nullptr, behaviour.own, own};
+    DimensionFrame frame;
+    if (behaviour.own.valid()) frame.values = &bound;
+    for (const parse::Handler& handler : behaviour.handlers) define(symbol, handler.value, frame);
+  }
+
+  void collect_declaration(SymbolId id) {
+    const Symbol& symbol = model_.symbols[id];
+    if (symbol.role == Role::constant) define(id, tree_.constants[symbol.declaration].value);
+    if (symbol.role != Role::parameter) return;
+    const parse::Parameter& parameter = tree_.parameters[symbol.declaration];
+    define(id, parameter.value);
+    for (NodeId end : {parameter.low, parameter.high}) {
+      if (!end.valid()) continue;
+      const DimensionValue value = expressions_.evaluate(end, {});
+      const NodeId against = value.item(0).is_rigid() ? parameter.value : NodeId();
+      if (against.valid())
+        system_.constrain({Origin::range, end, against, {}}, value.item(0), system_.unknown_of(id, 0));
+    }
+  }
+
+  // The symbol has the dimensions of its value; of bare numbers it has whatever its uses ask for.
+  void define(SymbolId id, NodeId node, const DimensionFrame& frame = {}) {
+    const DimensionValue value = expressions_.evaluate(node, frame);
+    for (std::uint32_t i = 0; i < model_.symbols[id].shape.size(); ++i) {
+      if (!value.item(i).is_rigid()) continue;
+      const std::string& name = names_.text(model_.symbols[id].name);
+      system_.constrain({Origin::definition, node, {}, name, component_of(value, i)}, system_.unknown_of(id, i),
+                        value.item(i));
+    }
+    keep_written_unit(id, node);
+  }
+
+  // `f = 50 [Hz]` is shown in Hz, not in 1/s, if that is what the number is kept in.
+  void keep_written_unit(SymbolId id, NodeId node) {
+    while (tree_[node].kind == NodeKind::negate) node = tree_.child(node, 0);
+    if (tree_[node].kind != NodeKind::number || tree_[node].unit == 0) return;
+    const parse::Unit& unit = tree_.units[tree_[node].unit];
+    if (unit.measure.dimension.pure() || parse::to_si(1, unit.measure.scale) != 1) return;
+    std::string& text = model_.symbols[id].written_unit;
+    text.clear();
+    for (char c : unit.text) {
+      if (c != ' ' && c != '\t' && c != '\n' && c != '\r') text += c;
+    }
+  }
+
+  void collect_setting(const parse::Setting& setting) {
+    const std::string& name = names_.text(setting.name);
+    if (name == "starting_time" || name == "ending_time" || name == "step_size" || name == "record_period")
+      expressions_.need_time(setting.value, fmt::format("`{}`", name));
+    else if (name == "tolerance")
+      expressions_.need(setting.value, {}, fmt::format("`{}`", name), "has no unit");
+  }
+
+  void relate(Origin::Kind kind, NodeId left, NodeId right) {
+    const DimensionValue a = expressions_.evaluate(left, {});
+    const DimensionValue b = expressions_.evaluate(right, {});
+    const DimensionValue& longer = a.items.size() >= b.items.size() ? a : b;
+    for (std::uint32_t i = 0; i < longer.items.size(); ++i) {
+      Agreement agreement(system_, {kind, {}, {}, {}, component_of(longer, i)}, i);
+      agreement.add(left, a.item(i));
+      agreement.add(right, b.item(i));
+    }
+    if (kind == Origin::equation && tree_[left].kind == NodeKind::name) {
+      if (auto found = model_.find(tree_[left].name); found && model_.symbols[*found].shape.is_scalar())
+        keep_written_unit(*found, right);
+    }
+  }
+
+  Model& model_;
+  const parse::Tree& tree_;
+  const base::Names& names_;
+  DimensionSystem& system_;
+  ExpressionDimensions expressions_;
+};
+
+}  // namespace
+
+void collect_dimensions(Model& model, base::Names& names, DimensionSystem& system, ToldPlaces& told,
+                        diag::Sink& diags) {
+  Statements(model, names, system, told, diags).collect();
+}
+
+}  // namespace check

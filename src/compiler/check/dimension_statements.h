@@ -1,0 +1,14 @@
+// What a program's items say about dimensions: declarations, starts, equations, events, behaviours, settings in; constraints in the system
+// out. Keeps the units as they are written, for people.
+#pragma once
+
+#include "compiler/check/dimension_messages.h"
+#include "compiler/check/dimension_system.h"
+#include "compiler/check/model.h"
+#include "diag/sink.h"
+
+namespace check {
+
+void collect_dimensions(Model& model, base::Names& names, DimensionSystem& system, ToldPlaces& told, diag::Sink& diags);
+
+}  // namespace check

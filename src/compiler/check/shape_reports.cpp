@@ -1,0 +1,185 @@
+#include "compiler/check/shape_reports.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/target.h"
+#include "compiler/parse/parse.h"
+
+namespace check {
+namespace {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+class Reports {
+ public:
+  Reports(Model& model, base::Names& names, ExpressionShapes& shapes, diag::Sink& diags)
+      : model_(model),
+        tree_(*model.tree),
+        names_(names),
+        shapes_(shapes),
+        diags_(diags),
+        numbers_(model, names),
+        time_(names.intern("t")),
+        pi_(names.intern("pi")) {}
+
+  void run() {
+    shapes_.start_reporting();
+    for (const parse::Constant& constant : tree_.constants) {
+      Known known = shapes_.shape_of(constant.value);
+      if (auto found = model_.find(constant.name); found && known.is_fixed())
+        model_.symbols[*found].shape = known.shape;
+    }
+    for (const parse::Parameter& parameter : tree_.parameters) report_parameter(parameter);
+    for (const parse::Condition& condition : tree_.conditions) report_condition(condition);
+    for (const parse::Equation& equation : tree_.equations) {
+      report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
+    }
+    for (const Port& port : model_.ports) {
+      if (port.value.valid()) shapes_.shape_of(port.value);
+    }
+    for (const parse::ShapeGiven& given : tree_.shapes) report_given(given);
+    for (const Event& event : model_.events) {
+      if (event.condition.valid())
+        shapes_.rules().need_scalar(shapes_.shape_of(event.condition), tree_[event.condition].span, "`when`");
+    }
+    for (const parse::Behaviour& behaviour : tree_.behaviours) report_behaviour(behaviour);
+  }
+
+ private:
+  void report_given(const parse::ShapeGiven& given) {
+    auto shape = given_shape(tree_, numbers_, given.shape);
+    if (!shape) {
+      diags_.report(tree_[given.shape].span, not_constant, "the shape of a port")
+          .hint("write `: 3` for a vector of 3, `: (3, 3)` for a matrix");
+      return;
+    }
+    Known known = shapes_.shape_of(given.value);
+    if (known.is_fixed() && !(known.shape == *shape)) {
+      diags_.report(tree_[given.value].span, wrong_shape, "the port", describe(*shape), describe(known.shape))
+          .related(given.span, "the port's shape is given here");
+    }
+  }
+
+  void report_behaviour(const parse::Behaviour& behaviour) {
+    auto found = model_.find(behaviour.name);
+    if (!found) return;
+    const Symbol& symbol = model_.symbols[*found];
+    const Scope own = own_value(behaviour, symbol);
+    auto fits = [&](NodeId value, const Scope* scope) {
+      Known known = shapes_.shape_of(value, scope);
+      if (known.is_fixed() && !(known.shape == symbol.shape)) {
+        diags_.report(tree_[value].span, shapes_differ, "a behaviour keeps its shape", describe(symbol.shape),
+                      describe(known.shape));
+      }
+    };
+    if (behaviour.value.valid()) return fits(behaviour.value, nullptr);
+    fits(behaviour.start, nullptr);
+    for (const parse::Handler& handler : behaviour.handlers)
+      fits(handler.value, behaviour.own.valid() ? &own : nullptr);
+  }
+
+  // `is_start`: the left side is what the equations make of it.
+  void report_sides(NodeId left, NodeId right, base::Span span, std::string_view what, bool is_start = false) {
+    Known a = shapes_.shape_of(left);
+    Known b = shapes_.shape_of(right);
+    if (!a.is_fixed() || !b.is_fixed() || a.shape == b.shape) return;
+    auto report = diags_.report(span, shapes_differ, what, describe(a.shape), describe(b.shape));
+    if (is_start) {
+      std::string parts;
+      for (std::uint32_t i = 0; i < a.shape.rows && i < 8; ++i) parts += i == 0 ? "0" : ", 0";
+      const std::string name = parse::print(tree_, names_, left);
+      if (a.shape.is_vector())
+        report.hint("`{}` is a vector of {}: write one value for each component, `({})`", name, a.shape.rows, parts);
+      else
+        report.hint("the equations make `{}` {}", name, describe(a.shape));
+      return;
+    }
+    const NodeId larger = a.shape.is_scalar() ? right : left;
+    const bool is_name = tree_[larger].kind == NodeKind::name || tree_[larger].kind == NodeKind::prime;
+    if ((a.shape.is_scalar() && b.shape.is_vector()) || (b.shape.is_scalar() && a.shape.is_vector()))
+      report.hint("take a component, `{0}[1]`, or the length, `norm({0})`; or make both sides vectors",
+                  is_name ? parse::print(tree_, names_, larger) : "v");
+    else
+      report.hint("both sides need the same shape");
+  }
+
+  void report_parameter(const parse::Parameter& parameter) {
+    const std::string& name = names_.text(parameter.name);
+    auto number = [&](NodeId id, std::string_view what) -> std::optional<double> {
+      auto value = numbers_.value(id);
+      if (!value)
+        diags_.report(tree_[id].span, not_constant, what).hint("write a number or constants");
+      else if (!std::isfinite(*value))
+        diags_.report(tree_[id].span, not_a_number_literal, name);
+      return value;
+    };
+    auto value = number(parameter.value, fmt::format("the value of parameter `{}`", name));
+    if (!parameter.low.valid()) return;
+    auto low = number(parameter.low, "the range of a parameter");
+    auto high = number(parameter.high, "the range of a parameter");
+    if (!value || !low || !high) return;
+    if (*low > *high)
+      diags_.report(tree_[parameter.low].span.to(tree_[parameter.high].span), range_empty);
+    else if (*value < *low || *value > *high)
+      diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high);
+  }
+
+  void report_condition(const parse::Condition& condition) {
+    const parse::Node& node = tree_[target_of(tree_, condition.variable).name];
+    if (node.kind != NodeKind::name) {
+      diags_.report(node.span, condition_target, "an expression")
+          .hint("a start is given to a name, its derivative or a component: `p(0)`, `p'(0)`, `p[2](0)`");
+      return;
+    }
+    auto found = model_.find(node.name);
+    if (node.name == time_ || node.name == pi_ || (found && model_.symbols[*found].role != Role::variable)) {
+      diags_.report(node.span, condition_target, fmt::format("`{}`", names_.text(node.name)))
+          .hint("a start is given to what equations determine; this is declared or read from outside");
+      return;
+    }
+    auto time = numbers_.value(condition.time);
+    if (!time)
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
+    else if (!std::isfinite(*time))
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition").hint("it is {}", *time);
+    else
+      report_time(condition, *time);
+    if (!is_parameter(model_, condition.value))
+      report_sides(condition.variable, condition.value, condition.span, "the start does not fit", true);
+  }
+
+  void report_time(const parse::Condition& condition, double time) {
+    const double start = model_.settings.starting_time;
+    const std::string name = parse::print(tree_, names_, condition.variable);
+    const base::Span span = tree_[condition.time].span;
+    if (time < start) {
+      diags_.report(span, condition_too_early, fmt::format("{}", time), fmt::format("{}", start))
+          .hint("write `{}({})` for the start; `starting_time` under `simulation` says when that is", name, start);
+    } else if (time > start && condition.guess) {
+      diags_.report(span, guess_at_other_time, fmt::format("{}", start))
+          .hint("write `{0}({1}) ~ ..` to guess its start, or `{0}({2}) = ..` to say what it must be then", name, start,
+                time);
+    }
+  }
+
+  Model& model_;
+  const parse::Tree& tree_;
+  const base::Names& names_;
+  ExpressionShapes& shapes_;
+  diag::Sink& diags_;
+  Numbers numbers_;
+  base::NameId time_;
+  base::NameId pi_;
+};
+
+}  // namespace
+
+void report_shapes(Model& model, base::Names& names, ExpressionShapes& shapes, diag::Sink& diags) {
+  Reports(model, names, shapes, diags).run();
+}
+
+}  // namespace check

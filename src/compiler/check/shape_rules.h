@@ -1,0 +1,27 @@
+// What the operations make of shapes. Shapes of the operands in, that of the result out; where they do not fit the result is open, and once
+// inference is over the mistake is reported.
+//
+// Component-wise operations take two of a shape, or a scalar that spreads; a matrix is applied to what has as many rows as it has columns.
+#pragma once
+
+#include <string_view>
+
+#include "base/span.h"
+#include "compiler/check/numbers.h"
+#include "diag/sink.h"
+
+namespace check {
+
+struct ShapeRules {
+  diag::Sink& diags;
+  bool is_reporting = false;  // off while shapes are still being inferred
+
+  Known component_wise(Known a, Known b, base::Span span, std::string_view what) const;
+  Known product(Known a, Known b, base::Span span) const;
+  Known quotient(Known a, Known b, base::Span span) const;
+  void need_scalar(Known known, base::Span span, std::string_view what) const;
+  // `fits`: whether the shape is what is wanted, if it is fixed.
+  Known need(Known known, base::Span span, std::string_view what, std::string_view wanted, bool fits) const;
+};
+
+}  // namespace check
