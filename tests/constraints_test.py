@@ -218,6 +218,47 @@ class Indices(ConstraintsTest):
             self.assertAlmostEqual(got, expected, delta=1e-7)
 
 
+class FirstOrderForms(ConstraintsTest):
+    """x' = v; v' = ..: the same as x'' = .., whatever of v is given."""
+    OSCILLATOR = "system y' = v; v' = -y;"
+
+    def ends_at(self, text, expected, **options):
+        told = self.run_json(text, "--until", 1, "--tolerance", "1e-11", **options)
+        for name, value in expected.items():
+            self.assertAlmostEqual(told["values"][name], value, delta=1e-9, msg=text)
+
+    def test_oscillator_with_any_start(self):
+        c, s = math.cos(1), math.sin(1)
+        free = (3 - math.cos(2)) / math.sin(2)  # y(2) = 3
+        for boundary, y0, v0 in [("y(0) = 1;", 1, 0), ("y(0) = 1; y'(0) = 3;", 1, 3), ("y(0) = 1; v(0) = 3;", 1, 3),
+                                 ("y(0) = 1; v(0) ~ 3;", 1, 3), ("y(0) = 1; y(2) = 3;", 1, free), ("v(0) = 2;", 0, 2),
+                                 ("y'(0) = 2;", 0, 2)]:
+            for system in [self.OSCILLATOR, "system v = y'; -y = v';", "system v = y'; a = v'; a = -y;",
+                           "system y' = v; w = v; w' = -y;"]:
+                if "v(0) ~" in boundary and "w" in system:
+                    continue  # a guess of what follows from y'
+                self.ends_at("boundary " + boundary + system, {"y": y0 * c + v0 * s, "v": v0 * c - y0 * s})
+
+    def test_what_is_missing_is_said_once(self):
+        for text, names in [("boundary y(0) = 1; " + self.OSCILLATOR, ["v"]), (self.OSCILLATOR, ["y", "v"]),
+                            ("boundary x(0) = 0; system x' = v; v' = 0;", ["v"]),
+                            ("boundary y(0) = 1; system y' = v; v' = -sin(y);", ["v"]),
+                            ("boundary y(0) = 1; y'(0) = 0; " + self.OSCILLATOR, [])]:
+            done = self.tactus(text, "check")
+            self.assertEqual([line.split("`")[1] for line in done.stderr.splitlines() if "S008" in line], names, text)
+
+    def test_rates_of_each_other(self):
+        self.ends_at("boundary x(0) = 1; system x = y'; y = x';", {"x": math.cosh(1), "y": math.sinh(1)})
+
+    def test_pendulum(self):
+        system = "system x' = vx; y' = vy; vx' = l * x; vy' = l * y - 9.81; x^2 + y^2 = 1;"
+        angle = math.asin(0.6)
+        for boundary, speed in [("x(0) = 0.6; y(0) ~ -1; vx(0) = 0.4;", 0.5), ("x(0) = 0.6; y(0) ~ -1; y'(0) = 0.3;", 0.5),
+                                ("x(0) = 0.6; y(0) = -0.8; vx(0) = 0; vy(0) = 0;", 0)]:
+            at, _ = swing(angle, speed, 1)
+            self.ends_at("boundary " + boundary + system, {"x": math.sin(at), "y": -math.cos(at)})
+
+
 class Redundant(ConstraintsTest):
     TWICE = """boundary x(0) = 1, y(0) = 0, y'(0) = 0;
     system
