@@ -259,6 +259,23 @@ class FirstOrderForms(ConstraintsTest):
             self.ends_at("boundary " + boundary + system, {"x": math.sin(at), "y": -math.cos(at)})
 
 
+class Potentials(ConstraintsTest):
+    def test_force_of_a_potential_that_has_a_name(self):
+        for system in ["V = 2 * x^2; x'' = -diff(V, x);", "x'' = -diff(V, x); V = U + 0 * t; U = w^2 / 2; w = 2 * x;",
+                       "L = T - V; T = v^2 / 2; v = x'; 2 * x^2 = V; p = diff(L, v); x'' = diff(L, x);",
+                       "p' = -diff(H, x); x' = diff(H, p); H = p^2 / 2 + V; V = 2 * x^2;"]:
+            boundary = "boundary x(0) = 1; " + ("p(0) = 0; " if "p'" in system else "x'(0) = 0; ")
+            told = self.run_json(boundary + "system " + system, "--until", 1, "--tolerance", "1e-11")
+            self.assertAlmostEqual(told["values"]["x"], math.cos(2), delta=1e-9, msg=system)
+
+    def test_a_bead_on_a_wire_moves_in_both_coordinates(self):
+        # y = x^2 / 2 from rest at x = 1: x'' (1 + x^2) = -x (g + x'^2).
+        x, _ = rk4(lambda s: [s[1], -s[0] * (G + s[1] ** 2) / (1 + s[0] ** 2)], [1, 0], 1, 20000)
+        told = self.run_json("""boundary x(0) = 1, x'(0) = 0, y(0) = 0.5;
+            system U = 9.81 * y; y = x^2 / 2; x'' = -diff(U, x) - l * x; y'' = -diff(U, y) + l;""", "--until", 1, "--tolerance", "1e-11")
+        self.assertAlmostEqual(told["values"]["x"], x, delta=1e-8)
+
+
 class Redundant(ConstraintsTest):
     TWICE = """boundary x(0) = 1, y(0) = 0, y'(0) = 0;
     system

@@ -196,8 +196,7 @@ Orders find_orders(flat::Model& model, Draft& draft) {
   orders.done.assign(count, 0);
   orders.latest = orders.definition;
   for (std::uint32_t v = 0; v < count; ++v) {
-    if (!orders.definition[v].valid() || (!given(v) && (orders.has_start[v] || is_first_order_form(v))))
-      continue;
+    if (!orders.definition[v].valid() || (!given(v) && (orders.has_start[v] || is_first_order_form(v)))) continue;
     orders.is_defined[v] = true;
     draft.chain[defining[v]] = {v, 0};
   }
