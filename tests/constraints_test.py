@@ -163,6 +163,36 @@ class Starts(ConstraintsTest):
         self.assertIn("S008", done.stderr)
         self.assertIn("assumed", done.stdout)
 
+    def test_without_starts_it_rests(self):
+        # At x = y = 0 the circle's derivative vanishes; what is found from elsewhere has no reason to move.
+        told, values = self.initial(PENDULUM.format(boundary="lambda(0) ~ 0"))
+        self.assertAlmostEqual(math.hypot(values["x"][0], values["y"][0]), 1, delta=1e-14)
+        self.assertEqual((values["x'"][0], values["y'"]), (0, (0, "assumed")))
+        self.assertEqual(told["status"], "ok")
+
+    def test_a_guess_is_kept_where_a_condition_is_flat(self):
+        # lambda depends on the squares of x' and y', which begin at 0; y = -0.8 is right from the beginning.
+        # -20 = lambda = -(x'^2 + y'^2) + g y.
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 0.6, y(0) ~ -0.8, lambda(0) = -20"))
+        self.assertAlmostEqual(values["y"][0], -0.8, delta=1e-13)
+        self.assertAlmostEqual(math.hypot(values["x'"][0], values["y'"][0]), math.sqrt(20 - 0.8 * G), delta=1e-10)
+
+    def test_guesses_are_missed_by_the_least(self):
+        # On the circle, the nearest to (0.6, -0.3) in the norm weighted with 1 / (1 + |guess|).
+        _, values = self.initial(PENDULUM.format(boundary="x(0) ~ 0.6, y(0) ~ -0.3"))
+        best = min((((math.cos(a) - 0.6) / 1.6) ** 2 + ((math.sin(a) + 0.3) / 1.3) ** 2, a)
+                   for a in (i * 1e-5 for i in range(-314160, 314160)))[1]
+        self.assertAlmostEqual(math.atan2(values["y"][0], values["x"][0]), best, delta=1e-4)
+        self.assertEqual((values["x"][1], values["y"][1]), ("found", "found"))
+
+    def test_how_a_start_came_about(self):
+        _, values = self.initial("system x' + y' = 1; 2*x' + 2*y' = 2 - z; w' = x - z; x - y = w;")
+        self.assertEqual((values["x"], values["y"]), ((0, "assumed"), (0, "assumed")))
+        _, values = self.initial("boundary x(0) ~ 2; system x' = -x; y' = -y;")
+        self.assertEqual((values["x"], values["y"]), ((2, "assumed"), (0, "assumed")))
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 1.5"), exit_code=4)
+        self.assertEqual({values[name][1] for name in ["y", "x'", "y'"]}, {"not found"})
+
     def test_initial_and_dump_exclude_each_other(self):
         self.tactus(PENDULUM.format(boundary="x(0) = 1"), "explain", "--initial", "--dump=blocks", exit_code=2)
 
