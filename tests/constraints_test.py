@@ -163,6 +163,36 @@ class Starts(ConstraintsTest):
         self.assertIn("S008", done.stderr)
         self.assertIn("assumed", done.stdout)
 
+    def test_without_starts_it_rests(self):
+        # At x = y = 0 the circle's derivative vanishes; what is found from elsewhere has no reason to move.
+        told, values = self.initial(PENDULUM.format(boundary="lambda(0) ~ 0"))
+        self.assertAlmostEqual(math.hypot(values["x"][0], values["y"][0]), 1, delta=1e-14)
+        self.assertEqual((values["x'"][0], values["y'"]), (0, (0, "assumed")))
+        self.assertEqual(told["status"], "ok")
+
+    def test_a_guess_is_kept_where_a_condition_is_flat(self):
+        # lambda depends on the squares of x' and y', which begin at 0; y = -0.8 is right from the beginning.
+        # -20 = lambda = -(x'^2 + y'^2) + g y.
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 0.6, y(0) ~ -0.8, lambda(0) = -20"))
+        self.assertAlmostEqual(values["y"][0], -0.8, delta=1e-13)
+        self.assertAlmostEqual(math.hypot(values["x'"][0], values["y'"][0]), math.sqrt(20 - 0.8 * G), delta=1e-10)
+
+    def test_guesses_are_missed_by_the_least(self):
+        # On the circle, the nearest to (0.6, -0.3) in the norm weighted with 1 / (1 + |guess|).
+        _, values = self.initial(PENDULUM.format(boundary="x(0) ~ 0.6, y(0) ~ -0.3"))
+        best = min((((math.cos(a) - 0.6) / 1.6) ** 2 + ((math.sin(a) + 0.3) / 1.3) ** 2, a)
+                   for a in (i * 1e-5 for i in range(-314160, 314160)))[1]
+        self.assertAlmostEqual(math.atan2(values["y"][0], values["x"][0]), best, delta=1e-4)
+        self.assertEqual((values["x"][1], values["y"][1]), ("found", "found"))
+
+    def test_how_a_start_came_about(self):
+        _, values = self.initial("system x' + y' = 1; 2*x' + 2*y' = 2 - z; w' = x - z; x - y = w;")
+        self.assertEqual((values["x"], values["y"]), ((0, "assumed"), (0, "assumed")))
+        _, values = self.initial("boundary x(0) ~ 2; system x' = -x; y' = -y;")
+        self.assertEqual((values["x"], values["y"]), ((2, "assumed"), (0, "assumed")))
+        _, values = self.initial(PENDULUM.format(boundary="x(0) = 1.5"), exit_code=4)
+        self.assertEqual({values[name][1] for name in ["y", "x'", "y'"]}, {"not found"})
+
     def test_initial_and_dump_exclude_each_other(self):
         self.tactus(PENDULUM.format(boundary="x(0) = 1"), "explain", "--initial", "--dump=blocks", exit_code=2)
 
@@ -216,6 +246,64 @@ class Indices(ConstraintsTest):
         for got, expected in zip(told["values"]["p"] + told["values"]["q"],
                                  [math.sin(a), -math.cos(a), math.sin(a) + math.sin(b), -math.cos(a) - math.cos(b)]):
             self.assertAlmostEqual(got, expected, delta=1e-7)
+
+
+class FirstOrderForms(ConstraintsTest):
+    """x' = v; v' = ..: the same as x'' = .., whatever of v is given."""
+    OSCILLATOR = "system y' = v; v' = -y;"
+
+    def ends_at(self, text, expected, **options):
+        told = self.run_json(text, "--until", 1, "--tolerance", "1e-11", **options)
+        for name, value in expected.items():
+            self.assertAlmostEqual(told["values"][name], value, delta=1e-9, msg=text)
+
+    def test_oscillator_with_any_start(self):
+        c, s = math.cos(1), math.sin(1)
+        free = (3 - math.cos(2)) / math.sin(2)  # y(2) = 3
+        for boundary, y0, v0 in [("y(0) = 1;", 1, 0), ("y(0) = 1; y'(0) = 3;", 1, 3), ("y(0) = 1; v(0) = 3;", 1, 3),
+                                 ("y(0) = 1; v(0) ~ 3;", 1, 3), ("y(0) = 1; y(2) = 3;", 1, free), ("v(0) = 2;", 0, 2),
+                                 ("y'(0) = 2;", 0, 2)]:
+            for system in [self.OSCILLATOR, "system v = y'; -y = v';", "system v = y'; a = v'; a = -y;",
+                           "system y' = v; w = v; w' = -y;"]:
+                if "v(0) ~" in boundary and "w" in system:
+                    continue  # a guess of what follows from y'
+                self.ends_at("boundary " + boundary + system, {"y": y0 * c + v0 * s, "v": v0 * c - y0 * s})
+
+    def test_what_is_missing_is_said_once(self):
+        for text, names in [("boundary y(0) = 1; " + self.OSCILLATOR, ["v"]), (self.OSCILLATOR, ["y", "v"]),
+                            ("boundary x(0) = 0; system x' = v; v' = 0;", ["v"]),
+                            ("boundary y(0) = 1; system y' = v; v' = -sin(y);", ["v"]),
+                            ("boundary y(0) = 1; y'(0) = 0; " + self.OSCILLATOR, [])]:
+            done = self.tactus(text, "check")
+            self.assertEqual([line.split("`")[1] for line in done.stderr.splitlines() if "S008" in line], names, text)
+
+    def test_rates_of_each_other(self):
+        self.ends_at("boundary x(0) = 1; system x = y'; y = x';", {"x": math.cosh(1), "y": math.sinh(1)})
+
+    def test_pendulum(self):
+        system = "system x' = vx; y' = vy; vx' = l * x; vy' = l * y - 9.81; x^2 + y^2 = 1;"
+        angle = math.asin(0.6)
+        for boundary, speed in [("x(0) = 0.6; y(0) ~ -1; vx(0) = 0.4;", 0.5), ("x(0) = 0.6; y(0) ~ -1; y'(0) = 0.3;", 0.5),
+                                ("x(0) = 0.6; y(0) = -0.8; vx(0) = 0; vy(0) = 0;", 0)]:
+            at, _ = swing(angle, speed, 1)
+            self.ends_at("boundary " + boundary + system, {"x": math.sin(at), "y": -math.cos(at)})
+
+
+class Potentials(ConstraintsTest):
+    def test_force_of_a_potential_that_has_a_name(self):
+        for system in ["V = 2 * x^2; x'' = -diff(V, x);", "x'' = -diff(V, x); V = U + 0 * t; U = w^2 / 2; w = 2 * x;",
+                       "L = T - V; T = v^2 / 2; v = x'; 2 * x^2 = V; p = diff(L, v); x'' = diff(L, x);",
+                       "p' = -diff(H, x); x' = diff(H, p); H = p^2 / 2 + V; V = 2 * x^2;"]:
+            boundary = "boundary x(0) = 1; " + ("p(0) = 0; " if "p'" in system else "x'(0) = 0; ")
+            told = self.run_json(boundary + "system " + system, "--until", 1, "--tolerance", "1e-11")
+            self.assertAlmostEqual(told["values"]["x"], math.cos(2), delta=1e-9, msg=system)
+
+    def test_a_bead_on_a_wire_moves_in_both_coordinates(self):
+        # y = x^2 / 2 from rest at x = 1: x'' (1 + x^2) = -x (g + x'^2).
+        x, _ = rk4(lambda s: [s[1], -s[0] * (G + s[1] ** 2) / (1 + s[0] ** 2)], [1, 0], 1, 20000)
+        told = self.run_json("""boundary x(0) = 1, x'(0) = 0, y(0) = 0.5;
+            system U = 9.81 * y; y = x^2 / 2; x'' = -diff(U, x) - l * x; y'' = -diff(U, y) + l;""", "--until", 1, "--tolerance", "1e-11")
+        self.assertAlmostEqual(told["values"]["x"], x, delta=1e-8)
 
 
 class Redundant(ConstraintsTest):

@@ -8,7 +8,8 @@
  * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
  * little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index, the constraint
  * (or, behind them, the condition) that is off most. Newton with backtracking; where it fails, along g(x) = (1 - s) g(x_0) for s
- * from 0 to 1; where that fails too, from other guesses of the free states.
+ * from 0 to 1; where that fails too, from other guesses around the first, the nearest of which that lead anywhere are taken. From
+ * what is found it goes on to the nearest: least d with G d = G (x - guess) - g.
  *
  * Scratch, at layout.projection, with m rows (constraints, then conditions) and n states:
  *   m * n   rows, m * m + 3 m   least_norm.c, 2 m   what is left over and its scale, 4 n vectors,
@@ -269,12 +270,66 @@ static int tk_start_path(const tactus_model* model, tactus_instance* instance, c
   return 1;
 }
 
+/* How far x is from the guess, in the norm of the weights. */
+static double tk_start_distance(const tk_rows* r, const double* x, const double* guess) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < r->n; i++) {
+    const double off = r->weights[i] > 0.0 ? (x[i] - guess[i]) / r->weights[i] : 0.0;
+    sum += off * off;
+  }
+  return sum;
+}
+
+/* From a solution x to the nearest one: towards the point nearest to the guess of all that satisfy the rows linearised at x, put back
+ * by Newton, as long as that comes nearer. `room`: 2 n doubles. */
+static void tk_start_nearest(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double* x,
+                             const double* guess, double* room) {
+  const uint32_t n = r->n;
+  tk_zero(r->rows, r->target);
+  double distance = tk_start_distance(r, x, guess);
+  double* const last = room + n; /* the last move */
+  tk_zero(n, last);
+  double share = 1.0; /* of the way: less where the rows are bent */
+  for (int k = 0; k < 60 && distance > 0.0; k++) {
+    if (tk_start_rows(model, instance, r, instance->time, x, 1) != TACTUS_OK) break;
+    for (uint32_t i = 0; i < r->rows; i++) {
+      for (uint32_t j = 0; j < n; j++) {
+        if (r->weights[j] > 0.0) r->left[i] += r->a[(uint64_t)i * n + j] * ((x[j] - guess[j]) / r->weights[j]);
+      }
+    }
+    tk_least_norm(r->rows, n, r->a, r->left, r->step, r->work);
+    for (uint32_t i = 0; i < n; i++) room[i] = x[i] + share * (guess[i] + r->weights[i] * r->step[i] - x[i]);
+    int32_t worst;
+    const int is_found = tk_start_newton(model, instance, r, room, 0.0, &worst);
+    const double now = is_found ? tk_start_distance(r, room, guess) : tk_infinite();
+    if (now < (1.0 - 1e-12) * distance) {
+      double along = 0.0;
+      for (uint32_t i = 0; i < n; i++) {
+        const double moved = r->weights[i] > 0.0 ? (room[i] - x[i]) / r->weights[i] : 0.0;
+        along += moved * last[i];
+        last[i] = moved;
+      }
+      if (along < 0.0) share *= 0.5; /* to and fro */
+      tk_copy(n, room, x);
+      distance = now;
+    } else {
+      share *= 0.5;
+      if (share < 0.01) break;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (tk_abs(x[i] - guess[i]) <= 4.0 * 0x1p-52 * r->weights[i]) x[i] = guess[i]; /* off by rounding */
+  }
+}
+
 int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
   if (!model->tangent && tk_has_start_conditions(model)) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count + model->condition_count);
   double* const x = tk_states(model, instance);
   double* const guess = tk_stage_vector(model, instance, TK_BEFORE); /* the integrators do not run yet */
+  double* const best = tk_stage_vector(model, instance, TK_AFTER);
+  double* const room = tk_stage_vector(model, instance, TK_STAGES);
   tk_copy(n, x, guess);
   for (uint32_t i = 0; i < n; i++) {
     const int is_given = !model->state_flags || model->state_flags[i] == TACTUS_STATE_GIVEN;
@@ -282,18 +337,45 @@ int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
   }
   tk_zero(r.rows, r.target);
   int32_t worst = -1;
-  if (tk_start_newton(model, instance, &r, x, 0.0, &worst)) return TACTUS_OK;
+  const int is_found = tk_start_newton(model, instance, &r, x, 0.0, &worst);
   const int32_t first_worst = worst;
-  for (int attempt = 0; attempt < 9; attempt++) {
-    /* Attempt 0 from the guess itself, then from around it: 0.618.. is the number whose multiples are spread most evenly. */
-    double spread = 0.0;
-    for (uint32_t i = 0; i < n; i++) {
-      spread += 0.6180339887498949;
-      spread -= tk_floor(spread);
-      const double sign = attempt % 2 == 1 ? 1.0 : -1.0;
-      x[i] = guess[i] + sign * (attempt > 0 ? (0.5 + spread) * (attempt > 4 ? 4.0 : 1.0) * r.weights[i] : 0.0);
+  if (!is_found) tk_copy(n, guess, x);
+  if (is_found || tk_start_path(model, instance, &r, x, &worst)) {
+    tk_start_nearest(model, instance, &r, x, guess, room);
+    return TACTUS_OK;
+  }
+  /* From around the guess, further and further away: there all rows may be independent, or it is another side of a fold. First
+   * with what is assumed left as it is, then with all. 0.618.. is the number whose multiples are spread most evenly. */
+  static const double radii[4] = {1.0 / 64.0, 1.0 / 8.0, 1.0, 4.0};
+  for (int ring = 0; ring < 4; ring++) {
+    double nearest = tk_infinite();
+    for (int attempt = 0; attempt < 4; attempt++) {
+      const double radius = attempt % 2 == 0 ? radii[ring] : -radii[ring];
+      double spread = 0.0;
+      for (uint32_t i = 0; i < n; i++) {
+        spread += 0.6180339887498949;
+        spread -= tk_floor(spread);
+        const int stays = attempt < 2 && model->state_flags && model->state_flags[i] == TACTUS_STATE_ASSUMED;
+        x[i] = guess[i] + (stays ? 0.0 : radius * (0.5 + spread) * r.weights[i]);
+      }
+      tk_copy(n, x, room);
+      tk_zero(r.rows, r.target);
+      if (!tk_start_newton(model, instance, &r, x, 0.0, &worst)) {
+        if (ring < 2) continue;
+        tk_copy(n, room, x);
+        if (!tk_start_path(model, instance, &r, x, &worst)) continue;
+      }
+      tk_start_nearest(model, instance, &r, x, guess, room);
+      const double distance = tk_start_distance(&r, x, guess);
+      if (distance < nearest) {
+        nearest = distance;
+        tk_copy(n, x, best);
+      }
     }
-    if (tk_start_path(model, instance, &r, x, &worst)) return TACTUS_OK;
+    if (nearest < tk_infinite()) {
+      tk_copy(n, best, x);
+      return TACTUS_OK;
+    }
   }
   tk_copy(n, guess, x);
   return tk_fail(instance, TACTUS_NO_START, first_worst);

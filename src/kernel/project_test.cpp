@@ -161,6 +161,30 @@ TEST(Start, LeavesAGuessWhereTheConstraintIsFlat) {
   EXPECT_NEAR(std::abs(circle.states()[1]), 0.8, 1e-12);
 }
 
+TEST(Start, MovesNothingThatNeedNotMove) {
+  // The circle is flat at its centre: found from beside it, the velocities come back to rest.
+  Circle circle({free_, TACTUS_STATE_ASSUMED, free_, TACTUS_STATE_ASSUMED});
+  ASSERT_EQ(tk_solve_start(&circle.model, circle.instance()), TACTUS_OK);
+  EXPECT_NEAR(std::abs(circle.states()[0]), 1, 1e-14);
+  EXPECT_EQ(circle.states()[1], 0);
+  EXPECT_EQ(circle.states()[2], 0);
+  EXPECT_EQ(circle.states()[3], 0);
+}
+
+TEST(Start, GoesToTheNearestOfMany) {
+  // From (3, 1) the nearest point of the circle in the norm weighted with 1/4 and 1/2, by a scan.
+  Circle circle({free_, free_, free_, free_});
+  const double begin[4] = {3, 1, 0, 0};
+  std::memcpy(circle.states(), begin, sizeof begin);
+  ASSERT_EQ(tk_solve_start(&circle.model, circle.instance()), TACTUS_OK);
+  double nearest = 1e9, angle = 0;
+  for (double a = 0; a < 1.5; a += 1e-5) {
+    const double x = (std::cos(a) - 3) / 4, y = (std::sin(a) - 1) / 2;
+    if (x * x + y * y < nearest) nearest = x * x + y * y, angle = a;
+  }
+  EXPECT_NEAR(std::atan2(circle.states()[1], circle.states()[0]), angle, 1e-3);
+}
+
 TEST(Start, SaysWhichConstraintIsContradicted) {
   Circle circle({given, given, free_, free_});
   const double begin[4] = {0.7, 0.7, 0, 0};

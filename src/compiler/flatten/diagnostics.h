@@ -20,5 +20,13 @@ inline constexpr diag::Kind<std::string_view> noise_not_static{"T007", "the {} o
 inline constexpr diag::Kind<std::string> bandwidth_not_positive{
     "T008", "the bandwidth of noise must be greater than 0, not {}"};
 inline constexpr diag::Kind<> noise_differentiated{"T009", "noise has no derivative"};
+inline constexpr diag::Kind<std::string, std::string> held_in_diff{
+    "T010",
+    "`{}` is held fixed while differentiating by `{}`: its derivative in time stands in the model, so it is taken for "
+    "a "
+    "coordinate of its own",
+    diag::Severity::warning};
+inline constexpr diag::Kind<std::string, std::string> diff_of_unknown{
+    "T011", "how `{}` depends on `{}` is not known: no equation says what it is"};
 
 }  // namespace flatten

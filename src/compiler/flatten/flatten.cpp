@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <span>
+#include <utility>
 
 #include "base/check.h"
 #include "compiler/check/builtins.h"
@@ -39,6 +41,7 @@ class Flattener {
   flat::Model run() {
     time_ = names_.find("t");
     pi_ = names_.find("pi");
+    sides_.resize(tree_.equations.size());
     places_.resize(model_.symbols.size());
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
@@ -46,11 +49,12 @@ class Flattener {
     flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
                       settings.record_period, settings.event_precision, settings.max_transitions, settings.solver};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
-    for (const parse::Equation& equation : tree_.equations) add_equation(equation.left, equation.right, equation.span);
+    for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
     for (const check::Port& port : model_.ports) add_port(port);
     for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
     for (const check::Event& event : model_.events) add_event(event);
     write_starts();
+    report_differentiated_without_definition();
     return std::move(flat_);
   }
 
@@ -151,13 +155,182 @@ class Flattener {
     return first;
   }
 
-  void add_equation(NodeId left, NodeId right, base::Span span) {
-    Value a = evaluate(left, nullptr);
-    Value b = evaluate(right, nullptr);
-    Shape shape = a.zero ? b.shape : a.shape;
+  void add_equation(std::size_t equation) {
+    const Sides& sides = *sides_of(equation);
+    const Shape shape = sides.shape();
     for (std::uint32_t i = 0; i < shape.size(); ++i) {
-      flat_.equations.push(
-          {as_number(a.item(i)), as_number(b.item(i)), span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      flat_.equations.push({as_number(sides.left.item(i)), as_number(sides.right.item(i)),
+                            tree_.equations[equation].span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+    }
+  }
+
+  struct Sides {
+    Value left, right;
+    enum { not_yet, in_progress, done } state = not_yet;
+    const Shape& shape() const { return left.zero ? right.shape : left.shape; }
+  };
+
+  // Both sides of an equation, evaluated when they are first asked for; none while they are being evaluated.
+  const Sides* sides_of(std::size_t equation) {
+    Sides& sides = sides_[equation];
+    if (sides.state == Sides::in_progress) return nullptr;
+    if (sides.state == Sides::done) return &sides;
+    sides.state = Sides::in_progress;
+    const bool was_reacting = std::exchange(reacting_, false);
+    sides.left = evaluate(tree_.equations[equation].left, nullptr);
+    sides.right = evaluate(tree_.equations[equation].right, nullptr);
+    reacting_ = was_reacting;
+    sides.state = Sides::done;
+    return &sides;
+  }
+
+  // --- diff(e, x) ------------------------------------------------------------------------------------------------------
+  //
+  // e may read names that equations define, V = 2 * x^2: their definitions are put in their places wherever x is found behind
+  // them. A name that is differentiated in time is a coordinate beside x, and held; so is what no equation defines.
+
+  struct Definition {
+    std::size_t equation = 0;
+    std::uint32_t item = 0;
+    bool from_left = true;  // the name stands on the left
+  };
+
+  bool is_of_names(NodeId id) const {
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::name) return model_.find(node.name).has_value();
+    if (node.kind == NodeKind::index) return is_of_names(tree_.child(id, 0));
+    if (node.kind != NodeKind::tuple) return false;
+    for (std::uint32_t i = 0; i < node.child_count; ++i) {
+      if (!is_of_names(tree_.child(id, i))) return false;
+    }
+    return true;
+  }
+
+  void find_definitions() {
+    if (has_definitions_) return;
+    has_definitions_ = true;
+    for (bool from_left : {true, false}) {
+      for (std::size_t e = 0; e < tree_.equations.size(); ++e) {
+        const NodeId side = from_left ? tree_.equations[e].left : tree_.equations[e].right;
+        if (!is_of_names(side)) continue;
+        const Value names = evaluate(side, nullptr);
+        for (std::uint32_t i = 0; i < names.items.size(); ++i) {
+          const expr::Node& leaf = flat_.pool[names.items[i]];
+          if (leaf.op == Op::variable) definitions_.try_emplace(leaf.index, Definition{e, i, from_left});
+        }
+      }
+    }
+    std::vector<NodeId> open;
+    for (const parse::Equation& equation : tree_.equations) open.insert(open.end(), {equation.left, equation.right});
+    for (const parse::Condition& condition : tree_.conditions) open.push_back(condition.variable);
+    while (!open.empty()) {
+      const NodeId id = open.back();
+      open.pop_back();
+      for (std::uint32_t i = 0; i < tree_[id].child_count; ++i) open.push_back(tree_.child(id, i));
+      if (tree_[id].kind == NodeKind::prime && is_of_names(tree_.child(id, 0))) add_coordinates(tree_.child(id, 0));
+    }
+  }
+
+  // All components of the names in p', p[i]', (x, y)'.
+  void add_coordinates(NodeId id) {
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::name) {
+      for (ExprId leaf : places_[model_.find(node.name)->value].items) {
+        if (flat_.pool[leaf].op == Op::variable) coordinates_.insert(flat_.pool[leaf].index);
+      }
+    } else {
+      for (std::uint32_t i = 0; i < (node.kind == NodeKind::index ? 1 : node.child_count); ++i)
+        add_coordinates(tree_.child(id, i));
+    }
+  }
+
+  // What an equation says a leaf is; invalid when none does, or while that equation is being evaluated.
+  ExprId definition_of(ExprId leaf) {
+    const expr::Node node = flat_.pool[leaf];
+    auto found = definitions_.find(node.index);
+    if (found == definitions_.end()) return {};
+    const Sides* sides = sides_of(found->second.equation);
+    if (!sides) return {};
+    ExprId value = as_number((found->second.from_left ? sides->right : sides->left).item(found->second.item));
+    for (std::uint32_t k = 0; k < node.order; ++k) {
+      auto rate = symbolic::differentiate_in_time(flat_.pool, value, nullptr,
+                                                  [&](std::uint32_t d) { return flat::rate_of_delay(flat_, d); });
+      if (!rate) return {};
+      value = *rate;
+    }
+    return symbolic::contains(flat_.pool, value, flat_.pool.variable(node.index, 0)) ? ExprId() : value;
+  }
+
+  // e with the definitions of all names behind which `by` is found.
+  ExprId follow_definitions(ExprId e, ExprId by, base::Span span) {
+    find_definitions();
+    std::unordered_map<ExprId, ExprId> followed;  // invalid: in progress
+    std::vector<ExprId> open = symbolic::leaves(flat_.pool, e, Op::variable);
+    const auto replace = [&](ExprId leaf) {
+      auto found = followed.find(leaf);
+      return found == followed.end() ? ExprId() : found->second;
+    };
+    while (!open.empty()) {
+      const ExprId leaf = open.back();
+      const ExprId definition = leaf == by ? ExprId() : definition_of(leaf);
+      auto [place, is_fresh] = followed.try_emplace(leaf, ExprId());
+      if (!is_fresh || !definition.valid()) {
+        open.pop_back();
+        if (place->second.valid()) continue;
+        place->second = leaf;
+        if (!definition.valid()) continue;
+        const ExprId value = symbolic::Substitution(flat_.pool, replace)(definition);
+        if (!symbolic::contains(flat_.pool, value, by)) continue;
+        if (coordinates_.contains(flat_.pool[leaf].index)) {
+          report_held(leaf, by, span);
+        } else {
+          followed[leaf] = value;
+        }
+        continue;
+      }
+      for (ExprId behind : symbolic::leaves(flat_.pool, definition, Op::variable)) {
+        if (!followed.contains(behind)) open.push_back(behind);
+      }
+    }
+    return symbolic::Substitution(flat_.pool, replace)(e);
+  }
+
+  std::string leaf_name(ExprId leaf) const {
+    const expr::Node& node = flat_.pool[leaf];
+    return node.op == Op::variable ? flat::primed(flat_.variables[flat::VariableId(node.index)].name, node.order)
+                                   : flat::print(flat_, leaf);
+  }
+
+  void report_held(ExprId leaf, ExprId by, base::Span span) {
+    const std::uint32_t variable = flat_.pool[leaf].index;
+    const bool has_start =
+        std::any_of(flat_.conditions.begin(), flat_.conditions.end(),
+                    [&](const flat::Condition& condition) { return condition.variable.value == variable; });
+    if (has_start || !held_.insert(variable).second) return;  // a coordinate, and said to be one
+    const std::string name = leaf_name(flat_.pool.variable(variable, 0));
+    diags_.report(span, held_in_diff, name, leaf_name(by))
+        .related(tree_.equations[definitions_.at(variable).equation].span, "this equation makes it depend on `{}`",
+                 leaf_name(by))
+        .hint("write what `{0}` is in its place to differentiate it too; give `{0}` a start to say that it is held",
+              name);
+  }
+
+  // diff(V, x), where V is neither defined by an equation V = .. nor a coordinate: how it depends on x is not known.
+  void report_differentiated_without_definition() {
+    if (bare_in_diff_.empty()) return;
+    std::set<std::uint32_t> moving(coordinates_);
+    for (const flat::Equation& equation : flat_.equations) {
+      for (ExprId side : {equation.left, equation.right}) {
+        for (ExprId leaf : symbolic::leaves(flat_.pool, side, Op::variable)) {
+          if (flat_.pool[leaf].order > 0) moving.insert(flat_.pool[leaf].index);
+        }
+      }
+    }
+    std::set<std::uint32_t> said;
+    for (const auto& [leaf, by, span] : bare_in_diff_) {
+      if (moving.contains(flat_.pool[leaf].index) || !said.insert(span.begin).second) continue;
+      diags_.report(span, diff_of_unknown, leaf_name(leaf), leaf_name(by))
+          .hint("solve the equation that determines it for `{0}`: `{0} = ..`", leaf_name(leaf));
     }
   }
 
@@ -732,7 +905,11 @@ class Flattener {
           return first;
         }
         return each(first, [&](ExprId x) {
-          auto derived = symbolic::differentiate(pool, x, by);
+          const ExprId whole = follow_definitions(x, by, span);
+          if (pool[whole].op == Op::variable && pool[whole].order == 0 && whole != by &&
+              !definitions_.contains(pool[whole].index))
+            bare_in_diff_.push_back({whole, by, span});
+          auto derived = symbolic::differentiate(pool, whole, by);
           if (!derived) report_noise_differentiated(span);
           return derived.value_or(pool.constant(0));
         });
@@ -887,6 +1064,17 @@ class Flattener {
   base::NameId pi_;
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
+  std::vector<Sides> sides_;  // by equation of the tree
+  // For diff(e, x), once it stands somewhere.
+  bool has_definitions_ = false;
+  std::unordered_map<std::uint32_t, Definition> definitions_;  // by variable: the first equation v = e, or else e = v
+  std::set<std::uint32_t> coordinates_;                        // variables whose derivatives are written
+  std::set<std::uint32_t> held_;                               // those of them of which that was said
+  struct BareInDiff {
+    ExprId leaf, by;
+    base::Span span;
+  };
+  std::vector<BareInDiff> bare_in_diff_;
   int integrations_ = 0;
   std::unordered_map<ExprId, flat::VariableId> delayed_;                         // hidden variables, by what they are
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> placed_tables_;  // by index in model_.tables

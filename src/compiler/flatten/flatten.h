@@ -4,6 +4,7 @@
 //
 //   p : vector of 2,  m * p'' = (0, -g)   ->   m * p''[1] = 0,  m * p''[2] = -g
 //   integration(e)                        ->   a new variable i with i' = e, i = 0 at the start
+//   diff(e, x)                            ->   the derivative, worked out behind the names that equations define
 //   (e)'                                  ->   the time derivative, worked out
 //   delay(e, d)                           ->   the leaf delayed(k), its source a new variable s with s = e unless e is a name
 //   (delay(e, d))'                        ->   delay(e', d), and 0 until d after the start

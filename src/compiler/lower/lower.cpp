@@ -716,7 +716,9 @@ class Lowering {
   }
 
   void build_conditions() {
-    if (!sorted_.constraints.empty() || !sorted_.conditions.empty()) {
+    const bool are_all_given = std::all_of(sorted_.start_kinds.begin(), sorted_.start_kinds.end(),
+                                           [](auto kind) { return kind == structure::StartKind::given; });
+    if (!sorted_.constraints.empty() || !sorted_.conditions.empty() || !are_all_given) {
       for (structure::StartKind kind : sorted_.start_kinds)
         program_.state_flags.push_back(static_cast<std::uint32_t>(kind));
     }

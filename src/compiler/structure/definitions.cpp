@@ -1,6 +1,7 @@
 #include "compiler/structure/definitions.h"
 
 #include <algorithm>
+#include <set>
 
 #include "compiler/structure/diagnostics.h"
 #include "compiler/structure/names.h"
@@ -76,6 +77,38 @@ class Given {
   std::vector<State> given_;
 };
 
+// Whether a variable is a state although an equation `x' = v` gives it: v' stands in an equation too, and nothing else says what x'
+// is or gives its derivatives. Then x and v start each for itself, as in `x' = 2 * v`.
+class FirstOrderForm {
+ public:
+  FirstOrderForm(const expr::Pool& pool, const Orders& orders) : pool_(pool), orders_(orders) {}
+
+  bool operator()(std::uint32_t variable) const {
+    // Along v = x', x = w', .. until one is no such name, or the first comes again.
+    std::vector<std::uint32_t> path;
+    std::set<std::uint32_t> seen;
+    std::uint32_t v = variable;
+    while (seen.insert(v).second && is_rate_of_another(v)) {
+      path.push_back(v);
+      v = pool_[orders_.definition[v]].index;
+    }
+    if (path.empty()) return false;
+    path.push_back(v);
+    return !orders_.definition[v].valid() || is_rate_of_another(v) ||
+           std::any_of(path.begin() + 1, path.end(), [&](std::uint32_t w) { return orders_.has_start[w]; });
+  }
+
+ private:
+  bool is_rate_of_another(std::uint32_t v) const {
+    if (orders_.own[v] == 0 || !orders_.definition[v].valid()) return false;
+    const Node& source = pool_[orders_.definition[v]];
+    return source.op == Op::variable && source.order > 0 && source.order == orders_.own[source.index];
+  }
+
+  const expr::Pool& pool_;
+  const Orders& orders_;
+};
+
 void index_readers(const expr::Pool& pool, const Draft& draft, Orders& orders) {
   for (std::size_t i = 0; i < draft.equations.size(); ++i) {
     for (ExprId side : {draft.equations[i].left, draft.equations[i].right}) {
@@ -92,6 +125,7 @@ std::optional<ExprId> highest_derivative(expr::Pool& pool, std::uint32_t v, Draf
   ExprId leaf = pool.variable(v, orders.own[v]);
   if (orders.readers.empty()) index_readers(pool, draft, orders);
   for (std::size_t i : orders.readers[leaf]) {
+    if (draft.chain[i].variable != Link::none) continue;  // v = x' gives v: nothing about x that v does not ask for
     const Equation& equation = draft.equations[i];
     auto value = symbolic::solve(pool, equation.left, equation.right, leaf);
     if (!value) continue;
@@ -156,12 +190,13 @@ Orders find_orders(flat::Model& model, Draft& draft) {
   }
   // Which variables are worked out from a definition, and so are their derivatives.
   Given given(pool, orders.definition);
+  const FirstOrderForm is_first_order_form(pool, orders);
   orders.is_defined.assign(count, false);
   orders.is_extended.assign(count, false);
   orders.done.assign(count, 0);
   orders.latest = orders.definition;
   for (std::uint32_t v = 0; v < count; ++v) {
-    if (!orders.definition[v].valid() || (orders.has_start[v] && !given(v))) continue;
+    if (!orders.definition[v].valid() || (!given(v) && (orders.has_start[v] || is_first_order_form(v)))) continue;
     orders.is_defined[v] = true;
     draft.chain[defining[v]] = {v, 0};
   }

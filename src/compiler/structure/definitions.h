@@ -2,7 +2,8 @@
 // those derivatives.
 //
 // Rule: v = e, where v has no start of its own or e is a function of time, inputs and parameters only, gives v' = (e)', and so on up to
-// the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) Of every other variable the equation that gives
+// the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) But x' = v with v' = .. beside it is the
+// first-order form of x'' = ..: v is a state, whether it has a start or not. Of every other variable the equation that gives
 // its highest derivative is differentiated once that is asked for.
 #pragma once
 

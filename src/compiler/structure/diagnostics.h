@@ -17,8 +17,8 @@ inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives o
 inline constexpr diag::Kind<Text> start_of_no_state{"S006",
                                                     "`{}` takes no start: its value follows from the equations"};
 inline constexpr diag::Kind<Text> start_given_twice{"S007", "the start of `{}` is given twice"};
-inline constexpr diag::Kind<Text> start_missing{"S008", "no start is given for `{}`; 0 is assumed",
-                                                diag::Severity::warning};
+inline constexpr diag::Kind<Text, Text> start_missing{"S008", "no start is given for `{}`; {}",
+                                                      diag::Severity::warning};
 inline constexpr diag::Kind<Text> input_acceleration{
     "S009", "the second derivative of the input `{}` is needed, but an input comes with its value and rate only"};
 inline constexpr diag::Kind<Text> redundant{"S010", "this equation says nothing new: {}", diag::Severity::warning};

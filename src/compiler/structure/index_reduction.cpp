@@ -27,6 +27,7 @@ class Reduction {
       : model_(model), pool_(model.pool), draft_(draft), orders_(orders), diags_(diags) {}
 
   void run() {
+    const std::size_t errors_before = diags_.error_count();
     bool is_possible = false;
     for (int round = 0;; ++round) {
       System system;
@@ -45,6 +46,7 @@ class Reduction {
         if (reached[i] && !differentiate_equation(i)) return;
       }
       differentiate_definitions(model_, draft_, orders_, diags_);
+      if (diags_.error_count() > errors_before) return;
       if (round > static_cast<int>(most_derivatives)) {
         const auto first = std::find(matching.unknown_of.begin(), matching.unknown_of.end(), unmatched);
         const Equation& equation = draft_.equations[static_cast<std::size_t>(first - matching.unknown_of.begin())];
@@ -157,8 +159,10 @@ class Reduction {
 
 }  // namespace
 
-void reduce_index(flat::Model& model, Draft& draft, Orders& orders, diag::Sink& diags) {
+bool reduce_index(flat::Model& model, Draft& draft, Orders& orders, diag::Sink& diags) {
+  const std::size_t errors_before = diags.error_count();
   Reduction(model, draft, orders, diags).run();
+  return diags.error_count() == errors_before;
 }
 
 }  // namespace structure

@@ -13,6 +13,7 @@
 
 namespace structure {
 
-void reduce_index(flat::Model& model, Draft& draft, Orders& orders, diag::Sink& diags);
+// False after reporting what cannot be differentiated or cancels for good; true also where the counts do not match.
+[[nodiscard]] bool reduce_index(flat::Model& model, Draft& draft, Orders& orders, diag::Sink& diags);
 
 }  // namespace structure

@@ -25,6 +25,9 @@ struct Start {
   bool is_guess = false;
 };
 
+constexpr Text zero_assumed = "0 is assumed";
+constexpr Text nearest_assumed = "0 is assumed, or the nearest to it that the equations allow";
+
 enum class Reach { now, since_start };
 
 class Starts {
@@ -187,7 +190,7 @@ class Starts {
     }
   }
 
-  // Free states that constraints and conditions, of whatever time, have a say in; the others keep 0, with a warning. Conditions
+  // Free states that constraints and conditions, of whatever time, have a say in; the others keep 0 as far as they can, with a warning. Conditions
   // that have no say in anything are reported.
   void find_determined(std::unordered_map<ExprId, Start>& starts, const std::vector<flat::Condition>& of_no_state,
                        symbolic::Substitution& past) {
@@ -213,6 +216,10 @@ class Starts {
       add_row({pool_.variable(condition.variable.value, condition.order), past(condition.value)});
     for (const flat::Condition& condition : draft_.later)
       add_row({pool_.variable(condition.variable.value, condition.order), condition.value}, Reach::since_start);
+    std::vector<bool> is_tied(free.size());
+    for (const std::vector<std::uint32_t>& row : rows) {
+      for (std::uint32_t k : row) is_tied[k] = true;
+    }
     const Matching matching = match(rows, static_cast<std::uint32_t>(free.size()));
     std::set<std::uint32_t> said;
     for (std::size_t i = 0; i < of_no_state.size(); ++i) {
@@ -241,7 +248,7 @@ class Starts {
       if (start.is_guess) continue;
       std::string name = flat::primed(whole_name(variable_name(model_, pool_[free[k]].index)), pool_[free[k]].order);
       if (!missing.insert(name).second) continue;
-      auto report = diags_.report(start.span, start_missing, name);
+      auto report = diags_.report(start.span, start_missing, name, is_tied[k] ? nearest_assumed : zero_assumed);
       report.hint("write `{}({}) = ..` under `boundary`", name, expr::print_number(model_.settings.starting_time));
       if (!draft_.later.empty())
         report.hint("or ask for one more value at another time: `{}({}) = ..`", name,

@@ -23,7 +23,7 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   if (!drop_settled(model, draft, orders, diags)) return std::nullopt;
   // Every equation has a variable from here on.
 
-  reduce_index(model, draft, orders, diags);
+  if (!reduce_index(model, draft, orders, diags)) return std::nullopt;
   Sorted sorted;
   sort_motion(model, draft, orders, sorted, diags);
   if (has_failed()) return std::nullopt;

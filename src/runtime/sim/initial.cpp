@@ -41,6 +41,9 @@ Initial find_initial(const tactus_model& model, const std::vector<ParameterValue
   }
   for (const ParameterValue& parameter : parameters)
     instance.section(model.layout.parameters)[parameter.index] = parameter.value;
+  std::vector<double> guess(model.state_count);  // what the search for a start begins with
+  if (model.initialize && model.initialize(&model, instance.get()) == TACTUS_OK)
+    std::copy(instance.states().begin(), instance.states().end(), guess.begin());
   if (int status = tk_start(&model, instance.get())) fail(status);
   if (!initial.failure && has_later_conditions(model)) {
     std::string mistake;
@@ -56,7 +59,11 @@ Initial find_initial(const tactus_model& model, const std::vector<ParameterValue
   std::set<std::string> states;
   for (std::uint32_t i = 0; i < model.state_count; ++i) {
     const std::uint32_t flag = model.state_flags ? model.state_flags[i] : std::uint32_t{TACTUS_STATE_GIVEN};
-    const char* how = flag == TACTUS_STATE_GIVEN ? "given" : flag == TACTUS_STATE_FREE ? "found" : "assumed";
+    const bool is_kept = instance.states()[i] == guess[i];
+    const char* how = flag == TACTUS_STATE_GIVEN                ? "given"
+                      : initial.failure                         ? "not found"
+                      : flag == TACTUS_STATE_ASSUMED && is_kept ? "assumed"
+                                                                : "found";
     initial.values.push_back({model.state_names[i], instance.states()[i], how});
     states.insert(model.state_names[i]);
   }
