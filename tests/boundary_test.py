@@ -230,6 +230,54 @@ class IndependentMotions(Folder):
         self.near([angle, abs(turning)], [3, abs(got["a'"])], 1e-4)
 
 
+class TheRunItself(Folder):
+    LORENZ = """boundary x(0) = 1; y(0) = 1; x(20) = 5;
+                system x' = 10*(y - x); y' = x*(28 - z) - y; z' = x*y - 8/3*z;"""
+
+    def test_a_chaotic_motion_meets_what_is_told(self):
+        # Errors of 1e-6 a step grow to 0.06 in 20 s: the run has to be finer than that.
+        for words in ([], ["--solver", "dop853"], ["--tolerance", 1e-8]):
+            told = self.run_model(self.LORENZ, "--until", 20, *words)
+            self.near(told["values"]["x"], 5, 1e-4, words)
+            self.near(abs(told["values"]["x"] - 5), told["boundary"]["residual"], 1e-9, words)
+        self.assertIn("at the tolerance of 1e-06 the run would be off by 0.06", " ".join(self.run_model(self.LORENZ, "--until", 20)["notes"]))
+        self.assertIn("tolerance 1e-10", self.tactus("run", self.LORENZ, "--until", 20).stdout)
+
+    def test_for_longer_it_is_cut(self):
+        told = self.run_model(self.LORENZ.replace("20", "35"), "--until", 35)
+        self.near(told["values"]["x"], 5, 1e-6)
+        self.assertLess(told["boundary"]["residual"], 1e-6)
+        self.assertGreater(told["boundary"]["segments"], 1)
+
+    def test_a_tame_one_goes_at_its_own_tolerance(self):
+        model = "simulation ending_time = 2 boundary x with x(0) = 0, x(2) = 1; system x'' = -x;"
+        told = self.run_model(model)
+        self.assertEqual(len(told["notes"]), 1)
+        self.near(abs(told["values"]["x"] - 1), told["boundary"]["residual"], 1e-12)
+        self.assertIn("tolerance 1e-06", self.tactus("run", model).stdout)
+
+
+class ManySolutions(Folder):
+    def test_every_speed_fits(self):
+        for guess in ("", " x'(0) ~ 3;"):
+            told = self.run_model(f"simulation ending_time = pi boundary x(0) = 0; x(pi) = 0;{guess} system x'' = -x;", "--until", 0)
+            self.assertIn("do not determine `x'(0) = ", " ".join(told["notes"]))
+            self.near(told["values"]["x'"], 3 if guess else 0, 1e-6)
+
+    def test_one_of_two_is_named(self):
+        told = self.run_model("boundary x(0) = 0; x(pi) = 0; y(1) = 2; system x'' = -x; y' = y;", "--until", 0)
+        self.assertIn("do not determine `x'(0) = 0`: it is one", " ".join(told["notes"]))
+
+    def test_only_in_the_limit(self):
+        # x(1) = 1 - e^-T
+        told = self.run_model("boundary v(0) = 1; x(0) = 0; x(1) = 1; system x' = T*v; v' = -T*v; T' = 0;", "--until", 0)
+        self.assertIn("may meet them only in the limit", " ".join(told["notes"]))
+
+    def test_what_is_determined_is_not_named(self):
+        for text in (PENDULUM, BRATU, layers(20), "boundary x(0) = 0; x(3) = 0; x'(0) ~ 1; system x'' = -x;"):
+            self.assertNotIn("determine", " ".join(self.run_model(text, "--until", 0)["notes"]))
+
+
 class Words(Folder):
     def test_notes_and_initial(self):
         text = "simulation ending_time = 1 boundary x with x(0) = 0, x(2) = 1; system x'' = 0;"

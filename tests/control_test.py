@@ -205,6 +205,12 @@ class Oscillator(ControlTest):
         x = 0.1 * (1 - math.exp(-decay * 0.7) * (math.cos(w * 0.7) + decay / w * math.sin(w * 0.7)))
         self.assert_close(got["point"]["x"], x, 1e-5)  # the run's own tolerance is 1e-6
         self.assertIn("not at rest", " ".join(got["notes"]))
+        self.assertNotIn("rate of an input", " ".join(got["notes"]))
+
+    def test_after_a_run_inputs_are_those_of_the_time(self):
+        (self.folder / "ramp.csv").write_text("t,F\n0,0\n2,10\n")
+        got = self.linearize(OSCILLATOR, "--at", "0.7", "--device", "shaker=file:ramp.csv")
+        self.assert_close(got["point"]["F"], 3.5, 1e-12)
 
 
 class Plants(ControlTest):
@@ -227,6 +233,29 @@ class Plants(ControlTest):
         self.assert_close(abs(value), 1)
         self.assert_close(margin["degrees"], 180 + math.degrees(cmath.phase(value)))
         self.assertTrue(transfer["closed_loop_stable"])
+
+    def test_gain_margin_at_the_ends_of_the_axis(self):
+        # The loop x' = a x + b k u, u = -c x loses its stability where a = k b c: a pole passes through 0.
+        for equations, limit in (("x' = -x + 2*u; y = -x/4", 2), ("x' = x + 2*u; y = x", 0.5)):
+            program = f"external a reads u external b writes y boundary x(0) = 0; system {equations};"
+            transfer, = self.linearize(program)["transfers"]
+            self.assertTrue(transfer["closed_loop_stable"])
+            self.assert_close(transfer["gain_margin"]["dB"], 20 * math.log10(limit), 1e-12)
+            self.assertEqual(transfer["gain_margin"]["frequency"], 0)
+            self.assertIn(f"{20 * math.log10(limit):.4g} dB at 0 rad/s", self.tactus("linearize", program).stdout)
+        # y = p - 0.25 u with p' = -p + u / 2: at infinite frequency only -0.25 is left.
+        program = "external a reads u external b writes y boundary p(0) = 0; system p' = -p + u/2; y = p - u/4;"
+        self.assertEqual(self.linearize(program)["transfers"][0]["gain_margin"]["frequency"], "inf")
+        self.assertIn("12.04 dB at infinite frequency", self.tactus("linearize", program).stdout)
+
+    def test_balanced_cart_of_the_docs(self):
+        text = (ROOT / "docs" / "control.md").read_text()
+        program = next(part.split("```")[0] for part in text.split("```tact\n") if "F = 3.67" in part)
+        cart = self.linearize(program, "--at", "equilibrium")["transfers"][0]
+        # The spring -3.67 x of the loop at rest is what push meets: x / push = -1 / 3.67 there.
+        self.assert_close(cart["gain_at_rest"], -1 / 3.67)
+        self.assertTrue(cart["closed_loop_stable"])
+        self.assert_close(cart["gain_margin"]["dB"], 20 * math.log10(3.67))
 
     def test_cart_pole_upright(self):
         M, m, l, g = 2, 0.5, 0.8, 9.81

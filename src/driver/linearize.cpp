@@ -271,7 +271,9 @@ struct Results {
     text += fmt::format("    zeros         {}\n", zeros.empty() ? "none" : zeros);
     text += fmt::format("    gain at rest  {:.6g}\n", transfer.gain_at_rest);
     const auto margin = [](const std::optional<control::Margin>& m, const char* unit) {
-      return m ? fmt::format("{:.4g} {} at {:.4g} rad/s", m->value, unit, m->frequency) : std::string("no limit");
+      if (!m) return std::string("no limit");
+      if (std::isinf(m->frequency)) return fmt::format("{:.4g} {} at infinite frequency", m->value, unit);
+      return fmt::format("{:.4g} {} at {:.4g} rad/s", m->value, unit, m->frequency);
     };
     text += transfer.is_stable_closed
                 ? fmt::format("    fed back      stable (u = -y); gain margin {}, phase margin {}\n",

@@ -206,8 +206,13 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
     return exit_interrupted;
   }
   point.notes.insert(point.notes.end(), outcome.notes.begin(), outcome.notes.end());
-  // Inputs stand still from here on.
-  std::fill_n(point.instance->section(model.layout.input_rates), model.input_count, 0.0);
+  // Inputs stand still from here on, at what they are now.
+  tactus_instance* instance = point.instance->get();
+  double* rates = point.instance->section(model.layout.input_rates);
+  for (std::uint32_t i = 0; i < model.input_count; ++i)
+    point.instance->section(model.layout.inputs)[i] += rates[i] * (instance->time - instance->input_time);
+  std::fill_n(rates, model.input_count, 0.0);
+  instance->input_time = instance->time;
   point.model = point.jit->with_tangents();
 
   if (!set_guesses(options, point, mistake)) return usage(mistake);

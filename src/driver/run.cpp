@@ -235,9 +235,10 @@ struct Report {
       std::string solvers(sim::solver_name(plan.solver));
       if (outcome.switched_at) solvers += fmt::format(" and {}", sim::solver_name(outcome.solver));
       std::string method =
-          plan.adaptive()
-              ? fmt::format("{} of {} ({} rejected), tolerance {}", steps, solvers, outcome.rejected, plan.tolerance)
-              : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
+          plan.adaptive() ? fmt::format("{} of {} ({} rejected), tolerance {}", steps, solvers, outcome.rejected,
+                                        outcome.boundary && !outcome.boundary->failure ? outcome.boundary->tolerance
+                                                                                       : plan.tolerance)
+                          : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
       for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
       for (const std::string& note : notes) say(stderr, "note: {}\n", note);

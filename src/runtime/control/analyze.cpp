@@ -179,7 +179,7 @@ void take_out(std::vector<Complex>& poles, const std::vector<Complex>& found) {
 }
 
 // Marks in `poles` the nearest to each of `found`.
-void mark(std::vector<Pole>& poles, const std::vector<Complex>& found, bool Pole::* flag) {
+void mark(std::vector<Pole>& poles, const std::vector<Complex>& found, bool Pole::*flag) {
   for (const Complex value : found) {
     Pole* nearest = nullptr;
     for (Pole& pole : poles) {
@@ -288,6 +288,14 @@ void find_margins(const LinearSystem& single, Transfer& transfer) {
     }
     before_complex = now;
   }
+  // G is real at both ends of the axis too: there a pole of the loop passes through 0, or through infinity.
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const Margin& end : {Margin{transfer.gain_at_rest, 0}, Margin{single.d(0, 0), infinity}}) {
+    if (!(end.value < 0) || !std::isfinite(end.value)) continue;
+    const double gain = -20 * std::log10(-end.value);
+    if (!transfer.gain_margin || std::abs(gain) < std::abs(transfer.gain_margin->value))
+      transfer.gain_margin = Margin{gain, end.frequency};
+  }
 }
 
 }  // namespace
@@ -332,6 +340,12 @@ LinearSystem pick(const LinearSystem& system, std::size_t input, std::size_t out
                       {system.outputs[output]}};
   single.d(0, 0) = system.d(output, input);
   return single;
+}
+
+LinearSystem visible_part(const LinearSystem& system, std::size_t input, std::size_t output) {
+  const LinearSystem single = pick(system, input, output);
+  const System part = transposed(reachable(transposed(reachable(as_system(single)))));
+  return {from_eigen(part.a), from_eigen(part.b), from_eigen(part.c), single.d, {}, single.inputs, single.outputs};
 }
 
 Transfer analyze_transfer(const LinearSystem& system, std::size_t input, std::size_t output) {

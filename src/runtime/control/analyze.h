@@ -8,7 +8,8 @@
 //                     the poles of what no input reaches. Observability: the same of the transposed system
 //   zeros             Emami-Naeini and Van Dooren, Automatica 18(4), 1982, of the part that the input moves and the
 //                     output shows
-//   margins           crossings of |G| = 1 and of the negative real axis on a fine grid of frequencies, then bisection
+//   margins           crossings of |G| = 1 and of the negative real axis on a fine grid of frequencies, then bisection; and
+//                     where G is negative at 0 or at infinity
 #pragma once
 
 #include <complex>
@@ -50,7 +51,7 @@ struct Analysis {
 
 struct Margin {
   double value = 0;      // dB, or degrees
-  double frequency = 0;  // rad/s
+  double frequency = 0;  // rad/s; 0 and infinity too, of a gain
 };
 
 // From one input to one output.
@@ -90,5 +91,7 @@ class TransferMatrix {
 
 // Only that input and that output.
 [[nodiscard]] LinearSystem pick(const LinearSystem& system, std::size_t input, std::size_t output);
+// The same without what the input does not move or the output does not show; its states have no names.
+[[nodiscard]] LinearSystem visible_part(const LinearSystem& system, std::size_t input, std::size_t output);
 
 }  // namespace control

@@ -174,6 +174,26 @@ TEST(Transfer, Margins) {
   EXPECT_FALSE(analyze_transfer(from_polynomials({1}, {2}), 0, 0).gain_margin);
 }
 
+// A gain that makes 1 + k G(0) = 0 puts a pole of the loop at 0; 1 + k G(infinity) = 0 sends one to infinity.
+TEST(Transfer, GainMarginsAtTheEndsOfTheAxis) {
+  const Transfer low = analyze_transfer(from_polynomials({-0.5}, {1}), 0, 0);  // -0.5 / (s + 1)
+  ASSERT_TRUE(low.gain_margin && low.is_stable_closed);
+  EXPECT_NEAR(low.gain_margin->value, 20 * std::log10(2.0), 1e-12);
+  EXPECT_EQ(low.gain_margin->frequency, 0);
+  const Transfer held =
+      analyze_transfer(from_polynomials({2}, {-1}), 0, 0);  // 2 / (s - 1): half the gain is too little
+  ASSERT_TRUE(held.gain_margin && held.is_stable_closed);
+  EXPECT_NEAR(held.gain_margin->value, -20 * std::log10(2.0), 1e-12);
+  const Transfer high =
+      analyze_transfer(make({{-1}}, {{1}}, {{0.5}}, {{-0.25}}), 0, 0);  // G(0) = 0.25, G(infinity) = -0.25
+  ASSERT_TRUE(high.gain_margin && high.is_stable_closed);
+  EXPECT_NEAR(high.gain_margin->value, 20 * std::log10(4.0), 1e-12);
+  EXPECT_EQ(high.gain_margin->frequency, INFINITY);
+  // Behind an integrator, and through a zero at 0, G(0) bounds nothing.
+  EXPECT_FALSE(analyze_transfer(from_polynomials({1}, {0}), 0, 0).gain_margin);
+  EXPECT_FALSE(analyze_transfer(from_polynomials({0, 0.5}, {1, 2}), 0, 0).gain_margin);
+}
+
 TEST(Response, PhaseGoesOnWithoutJumps) {
   // (s + 1)^-6: down to -540 degrees.
   const LinearSystem system = from_polynomials({1}, {1, 6, 15, 20, 15, 6});
@@ -209,11 +229,77 @@ TEST(Response, StepOfTwoPoles) {
   const auto figures = step_figures(system, transfer);
   ASSERT_TRUE(figures);
   EXPECT_EQ(figures->overshoot, 0);
-  EXPECT_NEAR(exact(figures->settled), 0.98, 1e-5);  // linear within a thousandth of 3 s
+  EXPECT_NEAR(exact(figures->settled), 0.98, 1e-9);
   double low = 0, high = 0;
   while (exact(low) < 0.1) low += 1e-5;
   while (exact(high) < 0.9) high += 1e-5;
   EXPECT_NEAR(figures->rise, high - low, 3e-5);
+}
+
+// The last time at which `exact`, from 0 to `end`, is off 1 by more than 0.02.
+template <class Function>
+double settling_time(double end, const Function& exact) {
+  const int count = 400000;
+  int last = 0;
+  for (int i = 0; i <= count; ++i) {
+    if (std::abs(exact(end * i / count) - 1) > 0.02) last = i;
+  }
+  double low = end * last / count, high = end * (last + 1) / count;
+  for (int i = 0; i < 60; ++i) {
+    const double middle = (low + high) / 2;
+    (std::abs(exact(middle) - 1) > 0.02 ? low : high) = middle;
+  }
+  return low;
+}
+
+// On a cubic between samples, 40 a swing, errors are below 2e-6 of the swing.
+TEST(Response, SettlingTimes) {
+  const auto expect_settled = [](const LinearSystem& system, double end, const auto& exact) {
+    const Transfer transfer = analyze_transfer(system, 0, 0);
+    const auto figures = step_figures(system, transfer);
+    ASSERT_TRUE(figures);
+    const double expected = settling_time(end, exact);
+    EXPECT_NEAR(figures->settled, expected, 1e-6 * expected);
+    // The picture ends at rest.
+    const StepResponse response = step_response(system, {&transfer, 1});
+    if (end < 100) {
+      EXPECT_GT(response.times.back(), expected);
+      EXPECT_LE(std::abs(response.curves[0].back() - 1), 0.02);
+    }
+  };
+  expect_settled(from_polynomials({3}, {3}), 5, [](double t) { return 1 - std::exp(-3 * t); });
+  expect_settled(from_polynomials({1}, {1, 2}), 12, [](double t) { return 1 - std::exp(-t) * (1 + t); });
+  expect_settled(from_polynomials({1}, {1, 3, 3}), 20, [](double t) { return 1 - std::exp(-t) * (1 + t + t * t / 2); });
+  expect_settled(from_polynomials({1}, {1, 5, 10, 10, 5}), 30,
+                 [](double t) { return 1 - std::exp(-t) * (1 + t + t * t / 2 + t * t * t / 6 + t * t * t * t / 24); });
+  // (s + 1) (s + 100)
+  expect_settled(from_polynomials({100}, {100, 101}), 10,
+                 [](double t) { return 1 - (100 * std::exp(-t) - std::exp(-100 * t)) / 99; });
+  for (const double z : {0.9, 0.5, 0.1, 0.01, 1e-4}) {
+    const double w = std::sqrt(1 - z * z);
+    expect_settled(from_polynomials({1}, {1, 2 * z}), 6 / z,
+                   [=](double t) { return 1 - std::exp(-z * t) * (std::cos(w * t) + z / w * std::sin(w * t)); });
+  }
+  // (2 s + 1) / (s + 1)^2 overshoots and comes back: 1 + (t - 1) e^-t
+  expect_settled(from_polynomials({1, 2}, {1, 2}), 20, [](double t) { return 1 + (t - 1) * std::exp(-t); });
+}
+
+// The fast part is over before the first point of a grid that shows the slow one.
+TEST(Response, FarApart) {
+  // 0.97 / (1e-4 s + 1) + 0.03 / (100 s + 1)
+  const LinearSystem system = make({{-1e4, 0}, {0, -0.01}}, {{9700}, {0.0003}}, {{1, 1}}, {{0}});
+  const auto figures = step_figures(system, analyze_transfer(system, 0, 0));
+  ASSERT_TRUE(figures);
+  EXPECT_NEAR(figures->settled, 100 * std::log(1.5), 1e-3);
+  EXPECT_NEAR(figures->rise, 1e-4 * (std::log(0.97 / 0.07) - std::log(0.97 / 0.87)), 1e-9);
+}
+
+// 6e6 swings are not followed: the envelope of 1 - e^-zt cos(t) is 0.02 at ln(50) / z, and peaks are known to 1e-6.
+TEST(Response, SettlingOfWhatHardlyDies) {
+  const LinearSystem system = from_polynomials({1}, {1, 2e-7});
+  const auto figures = step_figures(system, analyze_transfer(system, 0, 0));
+  ASSERT_TRUE(figures);
+  EXPECT_NEAR(figures->settled, std::log(50.0) / 1e-7, 1e-6 * std::log(50.0) / 1e-7);
 }
 
 TEST(Response, NoFiguresWithoutRest) {

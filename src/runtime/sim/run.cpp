@@ -262,8 +262,9 @@ bool Run::meet_boundary_values() {
         "this motion runs away from its start too fast to be followed from there: it is put back on what was "
         "found {}{}",
         nodes.size() == 2 ? "once" : fmt::format("{} times", nodes.size() - 1), between));
-    tolerance_ = boundary_->tolerance;
   }
+  notes_.insert(notes_.end(), boundary_->notes.begin(), boundary_->notes.end());
+  tolerance_ = boundary_->tolerance;
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "kernel/kernel.h"
 #include "runtime/sim/instance.h"
@@ -21,8 +22,13 @@ constexpr int most_segments = 64;
 constexpr std::size_t most_unknowns = 1500;
 constexpr double largest_step = 1e6;  // of Newton, for the size of the unknowns: the equations do not determine them
 constexpr double met = 1e-6;  // of a condition's terms: the noise of adaptive steps, times what the flow makes of it
+constexpr double noise = 1e-9;
 constexpr double least_damping = 0x1p-12;
 constexpr int most_iterations = 50;
+constexpr int most_failures = 300;  // motions that do not get to their end, before the search is given up
+constexpr double missed = 100;      // tolerances of the run, that it may be off a condition before it takes a finer one
+constexpr double undetermined =
+    1e-7;  // of a condition's terms, that an unknown moves as it changes by its own size: below `met`
 constexpr double difference = 1e-6;  // of a state, where there are no sensitivities
 
 using Vector = std::vector<double>;
@@ -147,13 +153,27 @@ class Shooting {
   bool find_scale(const Carrier& from, std::uint32_t condition, double& scale);
 
   bool evaluate(const Point& point, Equations& equations);
+  bool gather(const Point& point, Equations& equations);
   bool add_start_rows(const Vector& x, Equations& equations);
   double newton_step(const Equations& equations, const Vector& left, Vector& step);
   Point moved(const Point& point, const Equations& equations, const Vector& step, double lambda);
   bool newton(Point& point, double share, const Vector& target);
   bool follow_path(Point& point);
   Point make_nodes(const Vector& start, int segments);
+  bool can_have(int segments) const;
   bool search(Point& point);
+  bool is_hopeless() const { return stop_asked() || failures_ > most_failures; }
+
+  // How far off the conditions a run through these nodes is: at most, and at most for the size of their terms.
+  struct Miss {
+    double absolute = 0;
+    double relative = 0;
+  };
+  std::optional<Miss> run_through(const Point& point, double tolerance);
+  bool cut(Point& point);
+  void tell_of_the_run(Point& point, BoundarySolution& solution);
+  std::vector<std::uint32_t> undetermined_states(const Equations& equations) const;
+  void tell_what_is_undetermined(const Point& point, const Equations& equations, BoundarySolution& solution) const;
   void remember(const Equations& equations);
   bool runs_away(const Vector& start) const;
   Failure describe();
@@ -174,7 +194,9 @@ class Shooting {
   std::unique_ptr<Raised> first_, rest_;  // by the free states; by all
   Vector times_;                          // of the nodes
   double size_ = 1;                       // of the states at the first guess
+  Vector guess_;                          // of the start
   int iterations_ = 0;
+  int failures_ = 0;  // of `evaluate`
   // The nearest that the search came, for its failure.
   double nearest_ = std::numeric_limits<double>::infinity();
   bool is_nearest_whole_ = false;
@@ -292,7 +314,7 @@ bool Shooting::find_scale(const Carrier& from, std::uint32_t condition, double& 
   tactus_instance* instance = plain_.get();
   if (from.instance != instance) {
     *instance = *from.instance;
-    const auto copy = [&](std::uint32_t tactus_layout::* section, std::uint32_t count) {
+    const auto copy = [&](std::uint32_t tactus_layout::*section, std::uint32_t count) {
       std::copy_n(tactus_data(from.instance) + from.model->layout.*section, count,
                   tactus_data(instance) + model_.layout.*section);
     };
@@ -439,6 +461,12 @@ bool Shooting::add_start_rows(const Vector& x, Equations& equations) {
 }
 
 bool Shooting::evaluate(const Point& point, Equations& equations) {
+  const bool is_good = gather(point, equations);
+  if (!is_good) ++failures_;
+  return is_good;
+}
+
+bool Shooting::gather(const Point& point, Equations& equations) {
   equations = {};
   const std::size_t segments = point.size();
   equations.columns = free_.size() + (segments - 1) * n_;
@@ -570,6 +598,8 @@ bool Shooting::newton(Point& point, double share, const Vector& target) {
       return false;
     }
     if (size <= 1e-13 || (size <= 1e-6 && size >= 0.5 * last)) return off <= met;
+    // All that is left is the noise of the steps, and a long step would only follow that.
+    if (off <= noise && size > 1e-3) return true;
     last = size;
     ++iterations_;
     double lambda = 1;
@@ -581,7 +611,7 @@ bool Shooting::newton(Point& point, double share, const Vector& target) {
         const double after = newton_step(now, shift(next), again);
         if (after <= (1 - 0.25 * lambda) * size || size <= 1e-7) break;
       }
-      if (stop_asked()) return false;
+      if (is_hopeless()) return false;
       lambda *= 0.5;
       if (lambda < least_damping) return off <= met;
     }
@@ -608,7 +638,7 @@ bool Shooting::follow_path(Point& point) {
       stride *= 2;
     } else {
       stride *= 0.5;
-      if (stride < 0.01 || stop_asked()) return false;
+      if (stride < 0.01 || is_hopeless()) return false;
     }
   }
   return true;
@@ -640,19 +670,20 @@ Point Shooting::make_nodes(const Vector& start, int segments) {
   return point;
 }
 
-bool Shooting::search(Point& point) {
-  const Vector guess = point[0];
-  for (double x : guess) size_ = std::max(size_, weight(x));
+bool Shooting::can_have(int segments) const {
   const bool may_cut = model_.event_count == 0;
-  const auto can_have = [&](int segments) {
-    return segments == 1 || (may_cut && segments <= most_segments && std::size_t{n_} * segments <= most_unknowns);
-  };
+  return segments == 1 || (may_cut && segments <= most_segments && std::size_t{n_} * segments <= most_unknowns);
+}
+
+bool Shooting::search(Point& point) {
+  const Vector guess = guess_ = point[0];
+  for (double x : guess) size_ = std::max(size_, weight(x));
   int segments = 1;
   Equations equations;
   for (; can_have(2 * segments); segments *= 2) {
     point = make_nodes(guess, segments);
     if (evaluate(point, equations) && equations.growth <= (segments == 1 ? largest_growth : wanted_growth)) break;
-    if (stop_asked()) return false;
+    if (is_hopeless()) return false;
   }
   for (int more = segments; can_have(more) && more <= std::max(4 * segments, 8); more *= 2) {
     point = make_nodes(guess, more);
@@ -660,7 +691,7 @@ bool Shooting::search(Point& point) {
     if (newton(point, 0, {})) return true;
     point = nodes;
     if (follow_path(point)) return true;
-    if (stop_asked()) return false;
+    if (is_hopeless()) return false;
   }
   // Around the guess: 0.618.. is the number whose multiples are spread most evenly.
   for (int attempt = 0; attempt < 8; ++attempt) {
@@ -674,9 +705,140 @@ bool Shooting::search(Point& point) {
     }
     point = make_nodes(other, segments);
     if (newton(point, 0, {})) return true;
-    if (stop_asked()) return false;
+    if (is_hopeless()) return false;
   }
   return false;
+}
+
+// --- What is found ----------------------------------------------------------------------------------------------------
+
+std::optional<Shooting::Miss> Shooting::run_through(const Point& point, double tolerance) {
+  const double own = std::exchange(tolerance_, tolerance);
+  Miss miss;
+  Vector values(model_.condition_count);
+  int status = TACTUS_OK;
+  for (std::size_t k = 0; k < point.size() && status == TACTUS_OK; ++k) {
+    status = travel(plain_carrier_, k, point[k], [&](std::uint32_t condition) {
+      tactus_instance* instance = plain_.get();
+      if (int bad = model_.condition(&model_, instance, instance->time, plain_carrier_.states(), values.data()))
+        return bad;
+      double scale = 0;
+      if (!find_scale(plain_carrier_, condition, scale)) return int{TACTUS_NOT_FINITE};
+      const double off = std::abs(values[condition]);
+      miss.absolute = std::max(miss.absolute, off);
+      miss.relative = std::max(miss.relative, off / (scale > 0 ? scale : 1));
+      return int{TACTUS_OK};
+    });
+  }
+  tolerance_ = own;
+  if (status != TACTUS_OK) return std::nullopt;
+  return miss;
+}
+
+// A motion in one piece that even fine steps do not follow, in as many as it takes.
+bool Shooting::cut(Point& point) {
+  const Vector start = point[0];
+  for (int segments = 2; can_have(segments) && !is_hopeless(); segments *= 2) {
+    Point nodes = make_nodes(start, segments);
+    if (!newton(nodes, 0, {})) continue;
+    const auto miss = run_through(nodes, tolerance_);
+    if (!miss || miss->relative > met) continue;
+    point = std::move(nodes);
+    return true;
+  }
+  make_nodes(start, 1);
+  return false;
+}
+
+// What a run at the plan's tolerance makes of the start; a finer tolerance, or more nodes, where that is too little.
+void Shooting::tell_of_the_run(Point& point, BoundarySolution& solution) {
+  solution.tolerance = point.size() > 1 ? tolerance_ : plan_.tolerance;
+  if (!plan_.adaptive()) return;
+  auto miss = run_through(point, solution.tolerance);
+  const double allowed = std::max(missed * plan_.tolerance, met);
+  if (point.size() == 1 && !(miss && miss->relative <= allowed)) {
+    const std::string off = miss ? fmt::format("be off by {:.2g}", miss->absolute) : "not get there";
+    solution.tolerance = tolerance_;
+    miss = run_through(point, tolerance_);
+    if (!(miss && miss->relative <= allowed) && cut(point)) {
+      miss = run_through(point, tolerance_);
+    } else {
+      solution.notes.push_back(
+          fmt::format("at the tolerance of {:g} the run would {}, small errors grow so much: it goes at {:g}",
+                      plan_.tolerance, off, tolerance_));
+    }
+  }
+  if (miss) solution.residual = miss->absolute;
+}
+
+// The free states of the start that may move, others with them, by their own size while no condition does: the null space by
+// elimination with complete pivoting.
+std::vector<std::uint32_t> Shooting::undetermined_states(const Equations& equations) const {
+  const std::size_t rows = equations.rows, columns = equations.columns;
+  Vector a = equations.a;
+  for (std::size_t i = 0; i < rows; ++i) {
+    for (std::size_t j = 0; j < columns; ++j) a[i * columns + j] /= equations.scale[i] > 0 ? equations.scale[i] : 1;
+  }
+  std::vector<std::size_t> order(columns);  // of the columns
+  for (std::size_t j = 0; j < columns; ++j) order[j] = j;
+  std::size_t rank = 0;
+  for (; rank < std::min(rows, columns); ++rank) {
+    std::size_t row = rank, column = rank;
+    for (std::size_t i = rank; i < rows; ++i) {
+      for (std::size_t j = rank; j < columns; ++j) {
+        if (std::abs(a[i * columns + j]) > std::abs(a[row * columns + column])) row = i, column = j;
+      }
+    }
+    if (std::abs(a[row * columns + column]) <= undetermined) break;
+    std::swap_ranges(a.begin() + static_cast<std::ptrdiff_t>(row * columns),
+                     a.begin() + static_cast<std::ptrdiff_t>((row + 1) * columns),
+                     a.begin() + static_cast<std::ptrdiff_t>(rank * columns));
+    for (std::size_t i = 0; i < rows; ++i) std::swap(a[i * columns + column], a[i * columns + rank]);
+    std::swap(order[column], order[rank]);
+    for (std::size_t i = rank + 1; i < rows; ++i) {
+      const double factor = a[i * columns + rank] / a[rank * columns + rank];
+      if (factor == 0) continue;
+      for (std::size_t j = rank; j < columns; ++j) a[i * columns + j] -= factor * a[rank * columns + j];
+    }
+  }
+  std::vector<bool> moves(columns);
+  for (std::size_t free = rank; free < columns; ++free) {
+    Vector v(columns);
+    v[free] = 1;
+    double size = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      for (std::size_t j = i + 1; j < columns; ++j) v[i] -= a[i * columns + j] * v[j];
+      v[i] /= a[i * columns + i];
+      size = std::max(size, std::abs(v[i]));
+    }
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (std::abs(v[j]) > 1e-3 * size) moves[order[j]] = true;
+    }
+  }
+  std::vector<std::uint32_t> states;
+  for (std::size_t k = 0; k < free_.size(); ++k) {
+    const bool is_sought = model_.state_flags && model_.state_flags[free_[k]] == TACTUS_STATE_FREE;
+    if (moves[k] && is_sought) states.push_back(free_[k]);
+  }
+  return states;
+}
+
+void Shooting::tell_what_is_undetermined(const Point& point, const Equations& equations,
+                                         BoundarySolution& solution) const {
+  std::vector<std::string> names, grown;
+  for (const std::uint32_t state : undetermined_states(equations)) {
+    const std::string name =
+        fmt::format("`{}({:g}) = {:.6g}`", model_.state_names[state], model_.starting_time, point[0][state]);
+    if (names.size() < 6) names.push_back(name);
+    if (std::abs(point[0][state]) > 10 * weight(guess_[state])) grown.push_back(name);
+  }
+  if (names.empty()) return;
+  solution.notes.push_back(fmt::format(
+      "the boundary values do not determine {}: {} is one of many values that meet them, the one found from its guess",
+      fmt::join(names, ", "), names.size() == 1 ? "it" : "each"));
+  if (!grown.empty())
+    solution.notes.back() +=
+        fmt::format("; {} grew far beyond it, and may meet them only in the limit", fmt::join(grown, ", "));
 }
 
 Failure Shooting::describe() {
@@ -740,7 +902,9 @@ BoundarySolution Shooting::solve() {
     for (std::size_t i = 0; i < equations.rows; ++i) {
       if (equations.condition[i] >= 0) solution.residual = std::max(solution.residual, std::abs(equations.left[i]));
     }
+    tell_what_is_undetermined(point, equations, solution);
   }
+  tell_of_the_run(point, solution);
   for (std::size_t k = 0; k < point.size(); ++k) solution.nodes.push_back({times_[k], point[k]});
   return solution;
 }

@@ -9,6 +9,9 @@
 // One segment while the flow stretches no more than 1e4-fold; else as many equal ones as keep each below 1e3. A model with
 // events keeps to one: what its behaviours remember cannot be cut into pieces.
 //
+// The run itself has a tolerance of its own: what is found is followed at that one too, and where it misses the conditions the
+// run takes the finer one of the search, or more segments.
+//
 // Sources: Stoer and Bulirsch, Introduction to Numerical Analysis, 3rd edition, 7.3; Ascher, Mattheij and Russell, Numerical
 // Solution of Boundary Value Problems for Ordinary Differential Equations, SIAM 1995, chapter 4; Deuflhard, Newton Methods for
 // Nonlinear Problems, Springer 2004, 3.3 and 7.1.
@@ -51,9 +54,10 @@ struct BoundaryNode {
 struct BoundarySolution {
   std::vector<BoundaryNode> nodes;  // one for each segment, from the start on; empty when none was found
   int iterations = 0;
-  double residual = 0;   // the most that a condition is off, in its own unit
-  double until = 0;      // the time of the last condition
-  double tolerance = 0;  // of the adaptive steps between the nodes
+  double residual = 0;             // the most that a condition is off in a run through the nodes, in its own unit
+  double until = 0;                // the time of the last condition
+  double tolerance = 0;            // of the adaptive steps of that run: the plan's, or as much finer as it takes
+  std::vector<std::string> notes;  // what else a reader of the run should know
   bool is_interrupted = false;
   std::optional<Failure> failure;
 
