@@ -1,18 +1,19 @@
-/* What every method does around its stages: the grid of fixed steps, and the trials of an adaptive one. Enters: an Instance at
- * (time, states). Leaves: where the next step begins and ends; after an accepted one the Instance at its end, its scratch ready for
- * tk_dense. The methods themselves: fixed_inline.h, adaptive_inline.h, rosenbrock.c.
+/* What every method does around its stages: the grid of fixed steps, and the trials of an adaptive one. Enters: an
+ * Instance at (time, states). Leaves: where the next step begins and ends; after an accepted one the Instance at its end,
+ * its scratch ready for tk_dense. The methods themselves: fixed_inline.h, adaptive_inline.h, rosenbrock.c.
  *
- * Grid of fixed steps: step k begins at start_time + k h, so that time does not drift. When time = start_time + steps * h does not
- * hold on entry (another h, an adaptive step before, a host that moved time) the count starts anew at the present time.
+ * Grid of fixed steps: step k begins at start_time + k h, so that time does not drift. When time = start_time + steps * h
+ * does not hold on entry (another h, an adaptive step before, a host that moved time) the count starts anew at the
+ * present time.
  *
  * Trials of an adaptive step, HNW II.4:
  *   accept  the scaled error is at most 1, and constraints can be met
  *   reject  h / min(1 / min_factor, error^alpha / .9); by min_factor when the error is not finite or a stage failed
  *   next    h / divisor within the factors, not larger than h right after a rejection; the divisor is the method's
  *
- * t_end is hit exactly: a step that comes within 1% of it is stretched (as far as h_max allows, but for rounding), and one
- * that would leave less than another step is halved, so that no tiny step remains. A step cut short that way does not
- * shrink the next. */
+ * t_end is hit exactly: a step that comes within 1% of it is stretched (as far as h_max allows, but for rounding), and
+ * one that would leave less than another step is halved, so that no tiny step remains. A step cut short that way does
+ * not shrink the next. */
 #ifndef TACTUS_KERNEL_STEPPING_H
 #define TACTUS_KERNEL_STEPPING_H
 
@@ -114,7 +115,8 @@ TK_ALWAYS_INLINE int tk_give_up(const tactus_model* model, tactus_instance* inst
              : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, trial->was_rejected));
 }
 
-/* Whether the trial that led to `after` stands: its error is small, `finite` is so, and `after` can be moved onto the constraints. */
+/* Whether the trial that led to `after` stands: its error is small, `finite` is so, and `after` can be moved onto the
+ * constraints. */
 TK_ALWAYS_INLINE int tk_is_accepted(const tactus_model* model, tactus_instance* instance, const tk_trial* trial,
                                     double error, const double* finite, double* after, int* status) {
   if (!(error <= 1.0) || tk_first_not_finite(model->state_count, finite) >= 0) return 0;

@@ -1,5 +1,5 @@
-// What the editor asks about one text, answered from its names and what the compiler knows. JSON in the protocol's shapes; null where there
-// is nothing to say. Each group stands in the file that is named.
+// What the editor asks about one text, answered from its names and what the compiler knows. JSON in the protocol's
+// shapes; null where there is nothing to say. Each group stands in the file that is named.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// What may be written at the cursor: names that are seen there, members behind a dot, units behind a number, words and functions of the
-// language where they fit. Method: the situation before the cursor chooses the groups; a prefix that is being written filters them.
+// What may be written at the cursor: names that are seen there, members behind a dot, units behind a number, words and
+// functions of the language where they fit. Method: the situation before the cursor chooses the groups; a prefix that
+// is being written filters them.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The names in expressions. A walk at the beginning of one in; the walk at its end, with a mention for each name, out. Works on texts with
-// mistakes: an expression ends where a person would say that it does.
+// The names in expressions. A walk at the beginning of one in; the walk at its end, with a mention for each name, out.
+// Works on texts with mistakes: an expression ends where a person would say that it does.
 #pragma once
 
 #include <vector>
@@ -19,8 +19,8 @@ class ExpressionNames {
     around_ = around;
   }
 
-  // Mentions up to the end of the expression: `;` `,` `{` `}` `=>` `:` a bracket that it did not open, a word that is not of
-  // expressions. `rank` is that of the names before the first `=` outside brackets.
+  // Mentions up to the end of the expression: `;` `,` `{` `}` `=>` `:` a bracket that it did not open, a word that is
+  // not of expressions. `rank` is that of the names before the first `=` outside brackets.
   void scan(ScopeId scope, Rank rank = mentioned, bool through_equals = true);
   // To the end of a statement, words of the language between expressions passed over.
   void scan_rest(ScopeId scope);

@@ -1,5 +1,5 @@
-// What a name or a word is, for the small window under the cursor: its kind, what the compiler knows of it, its definition; for words of the
-// language their documentation.
+// What a name or a word is, for the small window under the cursor: its kind, what the compiler knows of it, its
+// definition; for words of the language their documentation.
 #include <fmt/format.h>
 
 #include "diag/utf8.h"

@@ -1,5 +1,5 @@
-// The names in automata, transitions, sequences and plans. A walk at the beginning of one in, at its end out. Modes live in a scope of their
-// own behind the automaton's name; the unknowns of a jump and a plan's choices inside of it.
+// The names in automata, transitions, sequences and plans. A walk at the beginning of one in, at its end out. Modes
+// live in a scope of their own behind the automaton's name; the unknowns of a jump and a plan's choices inside of it.
 #pragma once
 
 #include "lsp/expression_names.h"

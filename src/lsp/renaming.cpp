@@ -1,5 +1,5 @@
-// A name changed everywhere. A place and the new name in; edits out, or why not: no occurrence may come to mean something else, nor may
-// another name's occurrences come to mean this one.
+// A name changed everywhere. A place and the new name in; edits out, or why not: no occurrence may come to mean
+// something else, nor may another name's occurrences come to mean this one.
 #include <fmt/format.h>
 
 #include <cctype>

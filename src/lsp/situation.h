@@ -1,4 +1,5 @@
-// Where the cursor stands. The tokens before it in; the section and the statement that are open there out, as far as brackets and words tell.
+// Where the cursor stands. The tokens before it in; the section and the statement that are open there out, as far as
+// brackets and words tell.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The names in what stands in sections: starts, equations, behaviours. A walk at the beginning of one in, at its end out; what looks like the
-// definition of a name gets a higher rank than what only mentions it.
+// The names in what stands in sections: starts, equations, behaviours. A walk at the beginning of one in, at its end
+// out; what looks like the definition of a name gets a higher rank than what only mentions it.
 #pragma once
 
 #include "lsp/expression_names.h"

@@ -1,5 +1,5 @@
-// One text as an editor shows it, and what all answers about it need: places in the protocol's shape, pieces of the text, what the compiler
-// knows of a name.
+// One text as an editor shows it, and what all answers about it need: places in the protocol's shape, pieces of the
+// text, what the compiler knows of a name.
 #pragma once
 
 #include <cstdint>

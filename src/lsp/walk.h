@@ -1,5 +1,5 @@
-// A place in a text, and what was found up to there: scopes and declarations in the table, names that are not resolved yet as mentions. The
-// parts of the grammar read tokens through it: expressions, statements, jumps, items.
+// A place in a text, and what was found up to there: scopes and declarations in the table, names that are not resolved
+// yet as mentions. The parts of the grammar read tokens through it: expressions, statements, jumps, items.
 #pragma once
 
 #include <algorithm>

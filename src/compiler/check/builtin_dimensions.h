@@ -1,5 +1,5 @@
-// What the language's own functions make of dimensions. A call in, the forms of its result out; what the function asks of its arguments joins
-// the system.
+// What the language's own functions make of dimensions. A call in, the forms of its result out; what the function asks
+// of its arguments joins the system.
 #pragma once
 
 #include "compiler/check/builtins.h"

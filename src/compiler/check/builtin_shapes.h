@@ -1,4 +1,5 @@
-// What the language's own functions make of shapes. A call in, with a way to ask for the shape of an argument; the shape of the result out.
+// What the language's own functions make of shapes. A call in, with a way to ask for the shape of an argument; the
+// shape of the result out.
 #pragma once
 
 #include <functional>

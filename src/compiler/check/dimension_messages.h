@@ -1,4 +1,5 @@
-// What messages about dimensions share: how a dimension and an expression are put into words, and which places were told.
+// What messages about dimensions share: how a dimension and an expression are put into words, and which places were
+// told.
 #pragma once
 
 #include <array>

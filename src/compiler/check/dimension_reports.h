@@ -1,5 +1,5 @@
-// Contradictions between dimensions, in the words of the source. A solved system and a constraint that cannot hold in; a message with the
-// reasons for both of its sides, back to the literals, out.
+// Contradictions between dimensions, in the words of the source. A solved system and a constraint that cannot hold in;
+// a message with the reasons for both of its sides, back to the literals, out.
 #pragma once
 
 #include <cstdint>

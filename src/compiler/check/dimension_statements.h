@@ -1,5 +1,5 @@
-// What a program's items say about dimensions: declarations, starts, equations, events, behaviours, settings in; constraints in the system
-// out. Keeps the units as they are written, for people.
+// What a program's items say about dimensions: declarations, starts, equations, events, behaviours, settings in;
+// constraints in the system out. Keeps the units as they are written, for people.
 #pragma once
 
 #include "compiler/check/dimension_messages.h"

@@ -1,6 +1,6 @@
-// What a program says about its dimensions: unknowns, one a component of a name, and constraints between products of their powers, each with
-// the place that it comes from. Filled by `dimension_statements` and the walk over expressions, solved by DimensionSolver, read by
-// `dimension_reports`.
+// What a program says about its dimensions: unknowns, one a component of a name, and constraints between products of
+// their powers, each with the place that it comes from. Filled by `dimension_statements` and the walk over expressions,
+// solved by DimensionSolver, read by `dimension_reports`.
 #pragma once
 
 #include <optional>

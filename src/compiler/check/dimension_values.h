@@ -1,4 +1,5 @@
-// The dimensions of an expression's components, and what operations make of them. Forms in, forms out; nothing is solved here.
+// The dimensions of an expression's components, and what operations make of them. Forms in, forms out; nothing is
+// solved here.
 #pragma once
 
 #include <vector>

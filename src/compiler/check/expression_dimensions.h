@@ -1,5 +1,5 @@
-// The dimensions of an expression. Expression with what is bound around it in, a form for each component out; what sums, comparisons and
-// calls say about their parts joins the system.
+// The dimensions of an expression. Expression with what is bound around it in, a form for each component out; what
+// sums, comparisons and calls say about their parts joins the system.
 //
 // Functions are expanded where they are called.
 #pragma once

@@ -1,5 +1,5 @@
-// The shape of an expression, as far as the names in it are known. Expression with what is bound around it in, Known out; says what does
-// not fit once reporting is on.
+// The shape of an expression, as far as the names in it are known. Expression with what is bound around it in, Known
+// out; says what does not fit once reporting is on.
 //
 // Functions are expanded where they are called, within a bounded amount of work for the program.
 #pragma once
@@ -47,7 +47,8 @@ class ExpressionShapes {
   // A bounded amount of work for one program: functions of functions can grow exponentially when they are expanded.
   bool affordable(base::Span span);
 
-  // in_body(the function, its scope), the arguments of the call bound. False, with nothing done, for a function that calls itself.
+  // in_body(the function, its scope), the arguments of the call bound. False, with nothing done, for a function that
+  // calls itself.
   template <class Do>
   bool expand(parse::NodeId call, SymbolId symbol, const Scope* scope, int depth, Do in_body) {
     if (std::find(active_.begin(), active_.end(), symbol) != active_.end()) return false;

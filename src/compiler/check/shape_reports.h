@@ -1,5 +1,5 @@
-// The last walk over shapes: a model in which every name has one in, messages about what does not fit out. Constants take the shape of their
-// value here.
+// The last walk over shapes: a model in which every name has one in, messages about what does not fit out. Constants
+// take the shape of their value here.
 #pragma once
 
 #include "compiler/check/expression_shapes.h"

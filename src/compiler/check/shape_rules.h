@@ -1,7 +1,8 @@
-// What the operations make of shapes. Shapes of the operands in, that of the result out; where they do not fit the result is open, and once
-// inference is over the mistake is reported.
+// What the operations make of shapes. Shapes of the operands in, that of the result out; where they do not fit the
+// result is open, and once inference is over the mistake is reported.
 //
-// Component-wise operations take two of a shape, or a scalar that spreads; a matrix is applied to what has as many rows as it has columns.
+// Component-wise operations take two of a shape, or a scalar that spreads; a matrix is applied to what has as many rows
+// as it has columns.
 #pragma once
 
 #include <string_view>

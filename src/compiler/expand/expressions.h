@@ -1,5 +1,6 @@
-// Expressions written out. An expression in its scope in; out the same as it reads outside of all modules and loops, with the full names
-// of quantities, the arguments in place of ports, and sums over counters as sums. A part in which nothing changes is not copied.
+// Expressions written out. An expression in its scope in; out the same as it reads outside of all modules and loops,
+// with the full names of quantities, the arguments in place of ports, and sums over counters as sums. A part in which
+// nothing changes is not copied.
 #pragma once
 
 #include <span>
@@ -19,8 +20,8 @@ class Expressions {
   // The same node when nothing changes.
   NodeId expand(NodeId id, Scope& scope, const Local* locals);
 
-  // What an argument of the instance gives the name; not valid when it is a name of its own. An argument that is more than a reference
-  // gives that name an equation.
+  // What an argument of the instance gives the name; not valid when it is a name of its own. An argument that is more
+  // than a reference gives that name an equation.
   NodeId bound_to(NameId name, Found found);
 
   NodeId add(parse::Node node, std::span<const parse::Child> children = {});

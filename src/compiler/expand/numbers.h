@@ -1,7 +1,8 @@
-// Numbers that are known before the run: ends of ranges, indices, conditions among counters. Expressions in their scopes in, numbers out;
-// a parameter that was read as a number is fixed by that.
+// Numbers that are known before the run: ends of ranges, indices, conditions among counters. Expressions in their
+// scopes in, numbers out; a parameter that was read as a number is fixed by that.
 //
-// Each name is worked out once; an expression is followed into the names that it reads, so deep ones end by their depth.
+// Each name is worked out once; an expression is followed into the names that it reads, so deep ones end by their
+// depth.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +14,8 @@
 
 namespace expand {
 
-// Of literals, constants, counters, parameters that a range has read, and, with `parameters`, all others, which are fixed by that.
+// Of literals, constants, counters, parameters that a range has read, and, with `parameters`, all others, which are
+// fixed by that.
 [[nodiscard]] std::optional<double> number(Program& program, NodeId id, Scope& scope, const Local* locals,
                                            bool parameters = true, int depth = 0);
 [[nodiscard]] std::optional<long long> whole(Program& program, NodeId id, Scope& scope, const Local* locals);

@@ -1,5 +1,5 @@
-// Expressions that lead into something: `s`, `leg[2]`, `a.b`, a used file. Expression in its scope in; the scope, the family or the module
-// that it means out.
+// Expressions that lead into something: `s`, `leg[2]`, `a.b`, a used file. Expression in its scope in; the scope, the
+// family or the module that it means out.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace expand {
 
-// The inside of `s`, `leg[2]`, `a.b`, or of a used file; null when the expression is no such path. With `reported`, says why an index
-// does not fit.
+// The inside of `s`, `leg[2]`, `a.b`, or of a used file; null when the expression is no such path. With `reported`,
+// says why an index does not fit.
 [[nodiscard]] Scope* instance_of(Program& program, NodeId id, Scope& scope, const Local* locals,
                                  bool* reported = nullptr);
 

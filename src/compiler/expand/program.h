@@ -1,5 +1,5 @@
-// A program while it is written out: what it was, the scopes that `declarations` makes of it, and the tree that `items` fills. Data, and the
-// bounds of how much is written.
+// A program while it is written out: what it was, the scopes that `declarations` makes of it, and the tree that `items`
+// fills. Data, and the bounds of how much is written.
 #pragma once
 
 #include <memory>

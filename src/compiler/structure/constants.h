@@ -1,7 +1,8 @@
-// Names that are numbers. Flat model in, draft out: the equations that are left, with the numbers in place of the names.
+// Names that are numbers. Flat model in, draft out: the equations that are left, with the numbers in place of the
+// names.
 //
-// Rule: v = e, read from either side, with e made of numbers only, gives v its number; then all equations that read v are asked again.
-// Linear in the model: an equation is asked when its last open name closes.
+// Rule: v = e, read from either side, with e made of numbers only, gives v its number; then all equations that read v
+// are asked again. Linear in the model: an equation is asked when its last open name closes.
 #pragma once
 
 #include <vector>
@@ -15,7 +16,8 @@ namespace structure {
 // `overrides` replace the numbers of constants; those found are removed from the list.
 [[nodiscard]] Draft fold_constants(flat::Model& model, std::vector<Override>& overrides);
 
-// First values of behaviours and durations of delays, which must be of numbers, constants and parameters: the numbers are put in.
+// First values of behaviours and durations of delays, which must be of numbers, constants and parameters: the numbers
+// are put in.
 void settle_before_the_run(flat::Model& model, const Constants& constants, diag::Sink& diags);
 
 }  // namespace structure

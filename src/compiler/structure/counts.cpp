@@ -127,8 +127,8 @@ class Counts {
         if (other != unmatched && seen.insert(other).second) set.push_back(other);
       }
     }
-    // A derivative has the equation that it stands in; a name that stands alone on a side has that one. What has a start but
-    // no derivative anywhere lacks the equation that would move it.
+    // A derivative has the equation that it stands in; a name that stands alone on a side has that one. What has a
+    // start but no derivative anywhere lacks the equation that would move it.
     auto weight = [&](std::uint32_t u) {
       const Node& leaf = pool_[system.unknowns[u]];
       return (leaf.order > 0                  ? 150

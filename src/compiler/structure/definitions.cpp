@@ -120,7 +120,8 @@ void index_readers(const expr::Pool& pool, const Draft& draft, Orders& orders) {
   }
 }
 
-// The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the higher.
+// The equation that gives a state's highest derivative, solved for it: x'' of m x'' = F. Its own derivatives give the
+// higher.
 std::optional<ExprId> highest_derivative(expr::Pool& pool, std::uint32_t v, Draft& draft, Orders& orders) {
   ExprId leaf = pool.variable(v, orders.own[v]);
   if (orders.readers.empty()) index_readers(pool, draft, orders);
@@ -170,8 +171,8 @@ Orders find_orders(flat::Model& model, Draft& draft) {
       raise_orders(pool, pool.variable(condition.variable.value, condition.order), orders);
     raise_orders(pool, condition.value, orders);
   }
-  // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x. An
-  // equation defines one name.
+  // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x.
+  // An equation defines one name.
   std::vector<bool> taken(draft.equations.size());
   for (int pass = 0; pass < 3; ++pass) {
     for (std::size_t i = 0; i < draft.equations.size(); ++i) {

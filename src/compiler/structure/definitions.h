@@ -1,5 +1,5 @@
-// Names that equations define, and the derivatives of them that are asked for. Draft in, orders out; the draft gains the equations of
-// those derivatives.
+// Names that equations define, and the derivatives of them that are asked for. Draft in, orders out; the draft gains
+// the equations of those derivatives.
 //
 // Rule: v = e, where v has no start of its own or e is a function of time, inputs and parameters only, gives v' = (e)', and so on up to
 // the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) But x' = v with v' = .. beside it is the
@@ -51,8 +51,8 @@ void raise_orders(const expr::Pool& pool, ExprId e, Orders& orders, std::deque<s
 // Adds the derivatives that are asked for and not there yet. Stops after reporting what has none.
 void differentiate_definitions(flat::Model& model, Draft& draft, Orders& orders, diag::Sink& diags);
 
-// d(e)/dt along the motion; empty after reporting what has no derivative, where `explain` adds to the message who asks for it. Variables
-// whose order rises because a delay's rate is asked for join `open`.
+// d(e)/dt along the motion; empty after reporting what has no derivative, where `explain` adds to the message who asks
+// for it. Variables whose order rises because a delay's rate is asked for join `open`.
 using Explain = std::function<void(diag::Sink::Reported&)>;
 [[nodiscard]] std::optional<ExprId> differentiate_in_time(flat::Model& model, const Constants& constants, ExprId e,
                                                           base::Span span, const Explain& explain, Orders& orders,

@@ -1,5 +1,5 @@
-// A model's equations on their way to being sorted. `constants` makes the draft; `definitions` and `index_reduction` add equations and
-// replace some, `settled` takes some out; `motion` and `start` read what is left. Data only.
+// A model's equations on their way to being sorted. `constants` makes the draft; `definitions` and `index_reduction`
+// add equations and replace some, `settled` takes some out; `motion` and `start` read what is left. Data only.
 #pragma once
 
 #include <cstdint>

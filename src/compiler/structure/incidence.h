@@ -1,5 +1,5 @@
-// Which unknowns stand in which equations: what `matching` asks for. Equations and unknowns in, rows of a bipartite graph out; and, once
-// they are matched, the blocks.
+// Which unknowns stand in which equations: what `matching` asks for. Equations and unknowns in, rows of a bipartite
+// graph out; and, once they are matched, the blocks.
 #pragma once
 
 #include <vector>

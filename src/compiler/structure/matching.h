@@ -1,7 +1,7 @@
 // Which equation computes which unknown. A bipartite graph in, a largest matching out.
 //
-// Method: depth-first augmenting paths with a cheap first assignment (Duff, MC21, ACM TOMS 7(3), 1981). Iterative; O(V E) at
-// worst, near-linear on models.
+// Method: depth-first augmenting paths with a cheap first assignment (Duff, MC21, ACM TOMS 7(3), 1981). Iterative; O(V
+// E) at worst, near-linear on models.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct Matching {
 // Method: Tarjan, SIAM J. Comput. 1(2), 1972; iterative.
 [[nodiscard]] std::vector<std::vector<std::uint32_t>> components(const Rows& unknowns, const Matching& matching);
 
-// The equations that are unmatched, or share unknowns, by way of others, with one that is: alternating paths from the unmatched ones reach
-// all that are over-determined together.
+// The equations that are unmatched, or share unknowns, by way of others, with one that is: alternating paths from the
+// unmatched ones reach all that are over-determined together.
 [[nodiscard]] std::vector<bool> among_too_many(const Rows& unknowns, const Matching& matching);
 
 }  // namespace structure

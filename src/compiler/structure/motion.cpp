@@ -48,9 +48,10 @@ class Motion {
   }
 
  private:
-  // As many constraints as accelerations: then these seem to follow from the constraints alone, and the forces from them. But where
-  // constraints follow from each other, only together do they determine the motion: so equations of motion that are linear in
-  // the forces join the constraints' block, by way of an unknown that is only said to stand there.
+  // As many constraints as accelerations: then these seem to follow from the constraints alone, and the forces from
+  // them. But where constraints follow from each other, only together do they determine the motion: so equations of
+  // motion that are linear in the forces join the constraints' block, by way of an unknown that is only said to stand
+  // there.
   void join_constraints_with_forces(const System& motion, Rows& rows, const Matching& matching) {
     if (draft_.constraints.size() < 2 || diags_.has_errors()) return;
     const std::set<ExprId> rates(sorted_.state_rates.begin(), sorted_.state_rates.end());

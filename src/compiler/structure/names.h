@@ -1,5 +1,5 @@
-// Names as a person reads them. "leg[2].foot.F[1]" is the first component of the vector "leg[2].foot.F", which is called "F" inside of
-// the instance "leg[2].foot.".
+// Names as a person reads them. "leg[2].foot.F[1]" is the first component of the vector "leg[2].foot.F", which is
+// called "F" inside of the instance "leg[2].foot.".
 #pragma once
 
 #include <string>

@@ -47,8 +47,8 @@ class Settled {
   }
 
  private:
-  // An equation that says nothing leaves a name that stands nowhere: the force of a constraint that holds by itself, such as the
-  // third component of one between planar things. It is 0.
+  // An equation that says nothing leaves a name that stands nowhere: the force of a constraint that holds by itself,
+  // such as the third component of one between planar things. It is 0.
   void settle_idle() {
     if (redundant_ == 0) return;
     std::vector<bool> is_read(model_.variables.size());

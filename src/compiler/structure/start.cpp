@@ -117,7 +117,8 @@ class Starts {
         .hint("drop it; or write `~` for `=` to give a first guess of it");
   }
 
-  // The states that an expression depends on, by way of whatever the motion works out from them; or whose starts it depends on.
+  // The states that an expression depends on, by way of whatever the motion works out from them; or whose starts it
+  // depends on.
   std::vector<ExprId> states_behind(const std::vector<ExprId>& roots, Reach reach = Reach::now) {
     if (block_of_.empty()) {
       for (std::uint32_t b = 0; b < sorted_.motion.blocks.size(); ++b) {
@@ -190,8 +191,8 @@ class Starts {
     }
   }
 
-  // Free states that constraints and conditions, of whatever time, have a say in; the others keep 0 as far as they can, with a warning. Conditions
-  // that have no say in anything are reported.
+  // Free states that constraints and conditions, of whatever time, have a say in; the others keep 0 as far as they can,
+  // with a warning. Conditions that have no say in anything are reported.
   void find_determined(std::unordered_map<ExprId, Start>& starts, const std::vector<flat::Condition>& of_no_state,
                        symbolic::Substitution& past) {
     std::unordered_map<ExprId, std::uint32_t> column;

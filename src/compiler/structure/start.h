@@ -1,8 +1,9 @@
-// The start sorted: the motion once more, where the states are unknowns too and the boundary conditions are equations. Draft and the
-// sorted motion in; the system of the start, how each state starts, guesses and conditions of whatever time out.
+// The start sorted: the motion once more, where the states are unknowns too and the boundary conditions are equations.
+// Draft and the sorted motion in; the system of the start, how each state starts, guesses and conditions of whatever
+// time out.
 //
-// A state starts where its condition says; what constraints or conditions have a say in is free to meet them, found by matching those
-// with the states that they depend on; all others are assumed to be 0, with a warning.
+// A state starts where its condition says; what constraints or conditions have a say in is free to meet them, found by
+// matching those with the states that they depend on; all others are assumed to be 0, with a warning.
 #pragma once
 
 #include "compiler/structure/draft.h"

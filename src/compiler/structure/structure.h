@@ -48,8 +48,8 @@ struct Condition {
   double time = 0;
 };
 
-// A relation that is located and held in a discrete value: see hold/hold.h. Truth: whether guard > 0. Floor: floor(source), and the
-// guard is positive inside the interval that it names.
+// A relation that is located and held in a discrete value: see hold/hold.h. Truth: whether guard > 0. Floor:
+// floor(source), and the guard is positive inside the interval that it names.
 struct Relation {
   tactus_relation_kind kind = TACTUS_TRUTH;
   ExprId guard;
@@ -78,7 +78,8 @@ struct Override {
 };
 
 // Empty, after reporting to `diags`, when unknowns and equations do not match. Adds expressions to the model's pool.
-// `overrides` replace the numbers of constants that are written as equations (`m = 1`); those found are removed from the list.
+// `overrides` replace the numbers of constants that are written as equations (`m = 1`); those found are removed from
+// the list.
 [[nodiscard]] std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags);
 
 std::string dump(const Sorted& sorted, const flat::Model& model);
