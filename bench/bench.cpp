@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
       options.only = argv[++i];
     } else {
       fmt::print(stderr,
-                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|scale]\n");
+                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]\n");
       return 2;
     }
   }
@@ -84,6 +84,7 @@ int main(int argc, char** argv) {
   add("editor", bench::measure_editor);
   add("steps", bench::measure_fixed_steps);
   add("stiff", bench::measure_stiff);
+  add("events", bench::measure_events);
 
   if (options.json) {
     auto array = nlohmann::ordered_json::array();

@@ -12,7 +12,7 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;    // "steps", "text", "memory", "editor", "stiff", "scale"; empty: all
+  std::string only;    // "steps", "text", "memory", "editor", "stiff", "events", "scale"; empty: all
 };
 
 // One line of the table.
@@ -28,6 +28,7 @@ struct Figure {
 std::vector<Figure> measure_fixed_steps(const Options& options);
 std::vector<Figure> measure_scale(const Options& options);
 std::vector<Figure> measure_stiff(const Options& options);
+std::vector<Figure> measure_events(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);
@@ -41,6 +42,26 @@ inline double seconds_since(Clock::time_point before) {
 
 // Of this thread alone: what other processes do meanwhile does not count.
 double thread_seconds();
+
+// One of several ways to the same result, which has its `seconds`.
+template <class Result>
+struct Way {
+  const char* name;
+  std::function<Result()> run;
+  std::vector<double> seconds = {};
+  Result last = {};
+};
+
+// In turn, so that what else the machine does meets all of them.
+template <class Result>
+void interleave(std::vector<Way<Result>>& ways, int times) {
+  for (int k = 0; k < times; ++k) {
+    for (Way<Result>& way : ways) {
+      way.last = way.run();
+      way.seconds.push_back(way.last.seconds);
+    }
+  }
+}
 
 // Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
 double in_child(const std::function<double()>& work);

@@ -159,22 +159,11 @@ std::vector<Figure> measure_stiff(const Options& options) {
   std::vector<Figure> figures;
   for (const Problem& problem : {van_der_pol(), robertson()}) {
     const Ours ours(problem);
-    struct Way {
-      const char* name;
-      std::function<Result()> run;
-      std::vector<double> seconds = {};
-      Result last = {};
-    };
-    Way ways[] = {{"CVODE by hand", [&] { return by_hand(problem); }},
+    std::vector<Way<Result>> ways = {{"CVODE by hand", [&] { return by_hand(problem); }},
                   {"our cvode", [&] { return ours.run(TACTUS_CVODE); }},
                   {"our rosenbrock", [&] { return ours.run(TACTUS_ROSENBROCK); }}};
-    for (int pair = 0; pair < options.pairs; ++pair) {
-      for (Way& way : ways) {
-        way.last = way.run();
-        way.seconds.push_back(way.last.seconds);
-      }
-    }
-    for (const Way& way : ways) {
+    interleave(ways, options.pairs);
+    for (const Way<Result>& way : ways) {
       figures.push_back({fmt::format("{}, tolerance {:g}: {}", problem.name, problem.tolerance, way.name),
                          1e3 * median(way.seconds), "ms", 0,
                          fmt::format("{} steps, error {:.2g}", way.last.steps, way.last.error)});

@@ -336,6 +336,31 @@ class Redundant(ConstraintsTest):
         self.assertTrue(any("dot(N - M, N - M)" in note for note in told["notes"]), told["notes"])
 
 
+class Exported(ConstraintsTest):
+    def assert_same_rows(self, text):
+        """The program of `tactus export c` writes the numbers of `tactus run`, also between steps."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.tact"
+            path.write_text(text, encoding="utf-8")
+            subprocess.run([TACTUS, "export", "c", str(path), "-o", folder], check=True, capture_output=True)
+            subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1"], check=True)
+            there = subprocess.run([f"{folder}/m"], capture_output=True, text=True, check=False)
+            here = subprocess.run([TACTUS, "run", str(path), "--out", "-"], capture_output=True, text=True, check=True)
+        self.assertEqual(there.returncode, 0, there.stderr)
+        rows = [[[float(cell) for cell in line.split(",")] for line in text.splitlines()[1:]] for text in (there.stdout, here.stdout)]
+        self.assertGreater(len(rows[0]), 100)
+        self.assertEqual(rows[0], rows[1])
+
+    def test_rows_between_steps_lie_on_the_constraints(self):
+        for solver in ["tsit5", "rosenbrock"]:
+            with self.subTest(solver):
+                self.assert_same_rows(f"simulation ending_time = 3 solver = {solver}\n" + PENDULUM.format(boundary=FROM_THE_SIDE))
+
+    def test_a_start_given_for_what_is_no_state(self):
+        self.assert_same_rows("simulation ending_time = 1 solver = rosenbrock\nboundary x(0) = 1; E(0) = 3;\n"
+                              "system x'' = -x; E = x^2 / 2 + x'^2 / 2;\n")
+
+
 if __name__ == "__main__":
     TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

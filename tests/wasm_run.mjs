@@ -169,9 +169,15 @@ function advanceTo(step) {
 function endPart(close) {
   for (let t = rowTime(nextRow); t < w.time(instance) - close; t = rowTime(++nextRow)) {
     w.between(model, instance, plan.solver, t, x);
-    record(t, x);
+    recordBetween(t);
   }
   check(w.fire(model, instance));
+}
+
+// The row at t inside a step, from x.
+function recordBetween(t) {
+  w.put_back(model, instance, t, x);
+  record(t, x);
 }
 
 function partsWithRows(h) {
@@ -208,7 +214,7 @@ function stepWithRows(h) {
     for (let i = 0; i < count.states && !isStiff; ++i) {
       vx[i] = r * v0[i] + s * v1[i] + s * (s - 1) * ((1 - 2 * s) * (v1[i] - v0[i]) + (s - 1) * h * s0[i] + s * h * s1[i]);
     }
-    record(t, x);
+    recordBetween(t);
   }
 }
 
@@ -248,8 +254,12 @@ function adaptive() {
   while (w.time(instance) < plan.end) {
     check(w.adaptive_step(model, instance, plan.solver, plan.end, plan.step, plan.tolerance));
     for (let t = rowTime(nextRow); t <= w.time(instance) && t < plan.end; t = rowTime(++nextRow)) {
-      if (t !== w.time(instance)) w.dense(model, instance, plan.solver, t, x);
-      record(t, t === w.time(instance) ? states() : x);
+      if (t === w.time(instance)) {
+        record(t, states());
+      } else {
+        w.dense(model, instance, plan.solver, t, x);
+        recordBetween(t);
+      }
     }
   }
 }

@@ -294,7 +294,8 @@ std::string identifier(std::string_view text) {
 std::string c_source(const ir::Program& given, const std::string& name) {
   // With the derivative's tangent, so that `rosenbrock` travels.
   ir::Program program = given;
-  if (!program.tangents) tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE));
+  if (!program.tangents)
+    tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(program));
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(
       "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves "
@@ -349,11 +350,8 @@ void set_start(ir::Program& program, std::span<const double> states) {
   std::fill(program.state_flags.begin(), program.state_flags.end(), std::uint32_t{TACTUS_STATE_GIVEN});
 }
 
-bool write_c(const ir::Program& given, const std::filesystem::path& directory, const ExportOptions& options,
+bool write_c(const ir::Program& program, const std::filesystem::path& directory, const ExportOptions& options,
              std::string& failure) {
-  ir::Program program = given;
-  // The start itself asks for these.
-  if (!program.conditions.empty() && !program.tangents) tangent::add(program, tangent::only(TACTUS_OF_CONDITIONS));
   const std::string name = identifier(options.name.empty() ? program.name : options.name);
   std::error_code error;
   std::filesystem::create_directories(directory, error);

@@ -21,6 +21,9 @@ uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
  * what they were off before the last. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations);
+/* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
+ * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
+void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
 /* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count doubles, 1 or
  * 0. Returns how many do; -1 when they cannot be evaluated there. */
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,

@@ -135,6 +135,13 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   return TACTUS_OK;
 }
 
+void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x) {
+  if (model->constraint_count == 0) return;
+  const tactus_instance before = *instance;
+  tk_project(model, instance, t, x, TK_FIXED_PROJECTIONS);
+  *instance = before;
+}
+
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                              double* depends) {
   const uint32_t n = model->state_count;

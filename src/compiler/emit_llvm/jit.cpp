@@ -253,9 +253,7 @@ struct CompiledModel::Implementation {
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
-    const bool has_conditions = std::any_of(program.conditions.begin(), program.conditions.end(),
-                                            [&](const auto& c) { return c.time == program.starting_time; });
-    if (has_conditions && !program.tangents) functions |= tangent::only(TACTUS_OF_CONDITIONS);
+    if (!program.tangents) functions |= tangent::needed_at_the_start(program);
     program.tangent_work_count = tangent::work_count(program);
     if (functions != tangent::none) tangent::add(program, functions);
     return program;

@@ -41,6 +41,12 @@ void keep_used_residuals(ir::Tangents& tangents) {
 
 }  // namespace
 
+Functions needed_at_the_start(const ir::Program& program) {
+  const bool has_any = std::any_of(program.conditions.begin(), program.conditions.end(),
+                                   [&](const auto& c) { return c.time == program.starting_time; });
+  return has_any ? only(TACTUS_OF_CONDITIONS) : none;
+}
+
 ir::Tangents make(const ir::Program& program, Functions functions) {
   using Result = Differentiator::Result;
   using Unstored = Differentiator::Unstored;

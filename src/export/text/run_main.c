@@ -166,6 +166,12 @@ static int run_record(run_state* run, double t, const double* x) {
   return TACTUS_OK;
 }
 
+/* The row at t inside a step, from run_x. */
+static int run_record_between(run_state* run, double t) {
+  tk_put_back(&RUN_MODEL, run->instance, t, run_x);
+  return run_record(run, t, run_x);
+}
+
 static int run_derivative(run_state* run, double t, double* f) {
   run_keep_warm(run);
   const int status = RUN_MODEL.derivative(&RUN_MODEL, run->instance, t, run_states(run), f);
@@ -187,7 +193,7 @@ static int run_end_part(run_state* run, double close) {
   for (double t = run_row_time(run, run->next_row); t < run->instance->time - close;
        t = run_row_time(run, ++run->next_row)) {
     tk_between(&RUN_MODEL, run->instance, run->plan.solver, t, run_x);
-    const int status = run_record(run, t, run_x);
+    const int status = run_record_between(run, t);
     if (status != TACTUS_OK) return status;
   }
   return tk_fire(&RUN_MODEL, run->instance);
@@ -241,7 +247,7 @@ static int run_step_with_rows(run_state* run, double h) {
       run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
     }
     if (is_stiff) tk_between(&RUN_MODEL, run->instance, run->plan.solver, t, run_x);
-    status = run_record(run, t, run_x);
+    status = run_record_between(run, t);
     if (status != TACTUS_OK) return status;
   }
   return TACTUS_OK;
@@ -305,12 +311,12 @@ static int run_adaptive(run_state* run) {
     if (status != TACTUS_OK) return status;
     for (double t = run_row_time(run, run->next_row); t <= run->instance->time && t < plan->end;
          t = run_row_time(run, ++run->next_row)) {
-      const double* x = run_states(run);
-      if (t != run->instance->time) {
+      if (t == run->instance->time) {
+        status = run_record(run, t, run_states(run));
+      } else {
         tk_dense(&RUN_MODEL, run->instance, plan->solver, t, run_x);
-        x = run_x;
+        status = run_record_between(run, t);
       }
-      status = run_record(run, t, x);
       if (status != TACTUS_OK) return status;
     }
   }
@@ -334,7 +340,8 @@ static void run_explain(const run_state* run, int status) {
                                       "a system is singular",
                                       "the step became too small",
                                       "events follow one another without end"};
-  fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time, words[status]);
+  fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time,
+          status > 0 && status < (int)(sizeof words / sizeof *words) ? words[status] : "it cannot be computed");
   if (run->instance->failed_block >= 0) {
     const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];
     fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);

@@ -213,13 +213,9 @@ bool Run::record(double t, const double* x) {
   return false;
 }
 
-// The row at t inside a step, from x_: an interpolant keeps to the constraints no better than to the motion.
+// The row at t inside a step, from x_.
 bool Run::record_between(double t) {
-  if (model_->constraint_count > 0) {
-    const tactus_instance before = *instance_.get();
-    tk_project(model_, instance_.get(), t, x_.data(), 2);  // where it fails, the interpolant is the best there is
-    *instance_.get() = before;
-  }
+  tk_put_back(model_, instance_.get(), t, x_.data());
   return record(t, x_.data());
 }
 

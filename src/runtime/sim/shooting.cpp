@@ -314,7 +314,7 @@ bool Shooting::find_scale(const Carrier& from, std::uint32_t condition, double& 
   tactus_instance* instance = plain_.get();
   if (from.instance != instance) {
     *instance = *from.instance;
-    const auto copy = [&](std::uint32_t tactus_layout::*section, std::uint32_t count) {
+    const auto copy = [&](std::uint32_t tactus_layout::* section, std::uint32_t count) {
       std::copy_n(tactus_data(from.instance) + from.model->layout.*section, count,
                   tactus_data(instance) + model_.layout.*section);
     };

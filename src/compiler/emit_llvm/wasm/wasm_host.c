@@ -42,6 +42,7 @@ DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, 
 DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
 DECLARE(int, fire, Model m, Instance i) { return tk_fire(m, i); }
 DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
+DECLARE(void, put_back, Model m, Instance i, double t, double* x) { tk_put_back(m, i, t, x); }
 DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
   return tk_event_steps(m, i, solver, h, (int64_t)count);
 }
