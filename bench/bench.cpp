@@ -66,8 +66,9 @@ int main(int argc, char** argv) {
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else {
-      fmt::print(stderr,
-                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]\n");
+      fmt::print(
+          stderr,
+          "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]\n");
       return 2;
     }
   }
@@ -100,9 +101,11 @@ int main(int argc, char** argv) {
     fmt::print("{}\n", array.dump(2));
     return 0;
   }
-  fmt::print("{:<52} {:>10} {:<5} {:>9}  {:<4} {}\n", "what", "measured", "", "at most", "met", "");
+  std::size_t width = 0;
+  for (const bench::Figure& figure : figures) width = std::max(width, figure.what.size());
+  fmt::print("{:<{}} {:>10} {:<5} {:>9}  {:<4} {}\n", "what", width, "measured", "", "at most", "met", "");
   for (const bench::Figure& figure : figures) {
-    fmt::print("{:<52} {:>10.4g} {:<5} {:>9}  {:<4} {}\n", figure.what, figure.value, figure.unit,
+    fmt::print("{:<{}} {:>10.4g} {:<5} {:>9}  {:<4} {}\n", figure.what, width, figure.value, figure.unit,
                figure.goal != 0 ? fmt::format("{:g}", figure.goal) : "",
                figure.goal == 0 ? ""
                : figure.met()   ? "yes"

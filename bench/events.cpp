@@ -155,9 +155,9 @@ class Ours {
     std::string failure;
     sim::Request request;
     request.table = [this] { return jit_->current(); };
-    auto plan = sim::make_plan(*jit_->current(),
-                               {.solver = solver, .tolerance = tolerance, .until = expected.end, .recording = false},
-                               failure);
+    auto plan =
+        sim::make_plan(*jit_->current(),
+                       {.solver = solver, .tolerance = tolerance, .until = expected.end, .recording = false}, failure);
     if (!plan) return {NAN, NAN, 0, 0};
     request.plan = *plan;
     const double before = thread_seconds();
@@ -177,17 +177,17 @@ std::vector<Figure> measure_events(const Options& options) {
   const Truth expected = truth();
   const Ours ours;
   std::vector<Way<Result>> ways = {{"CVODE and roots by hand", [&] { return by_hand(expected); }},
-                {"our tsit5", [&] { return ours.run(TACTUS_TSIT5, expected); }},
-                {"our dop853", [&] { return ours.run(TACTUS_DOP853, expected); }},
-                {"our rosenbrock", [&] { return ours.run(TACTUS_ROSENBROCK, expected); }},
-                {"our cvode", [&] { return ours.run(TACTUS_CVODE, expected); }}};
-    interleave(ways, options.pairs);
+                                   {"our tsit5", [&] { return ours.run(TACTUS_TSIT5, expected); }},
+                                   {"our dop853", [&] { return ours.run(TACTUS_DOP853, expected); }},
+                                   {"our rosenbrock", [&] { return ours.run(TACTUS_ROSENBROCK, expected); }},
+                                   {"our cvode", [&] { return ours.run(TACTUS_CVODE, expected); }}};
+  interleave(ways, options.pairs);
   std::vector<Figure> figures;
   for (const Way<Result>& way : ways) {
-    figures.push_back({fmt::format("ten falls on a springy floor, tolerance {:g}: {}", tolerance, way.name),
-                       1e6 * median(way.seconds), "us", 0,
-                       fmt::format("{} changes, {} steps, error {:.2g}", way.last.crossings, way.last.steps,
-                                   way.last.error)});
+    figures.push_back(
+        {fmt::format("ten falls on a springy floor, tolerance {:g}: {}", tolerance, way.name),
+         1e6 * median(way.seconds), "us", 0,
+         fmt::format("{} changes, {} steps, error {:.2g}", way.last.crossings, way.last.steps, way.last.error)});
   }
   return figures;
 }

@@ -160,8 +160,8 @@ std::vector<Figure> measure_stiff(const Options& options) {
   for (const Problem& problem : {van_der_pol(), robertson()}) {
     const Ours ours(problem);
     std::vector<Way<Result>> ways = {{"CVODE by hand", [&] { return by_hand(problem); }},
-                  {"our cvode", [&] { return ours.run(TACTUS_CVODE); }},
-                  {"our rosenbrock", [&] { return ours.run(TACTUS_ROSENBROCK); }}};
+                                     {"our cvode", [&] { return ours.run(TACTUS_CVODE); }},
+                                     {"our rosenbrock", [&] { return ours.run(TACTUS_ROSENBROCK); }}};
     interleave(ways, options.pairs);
     for (const Way<Result>& way : ways) {
       figures.push_back({fmt::format("{}, tolerance {:g}: {}", problem.name, problem.tolerance, way.name),
