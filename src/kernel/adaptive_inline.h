@@ -128,7 +128,7 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   for (;;) {
     if (!tk_trial_length(t, t_end, h_max, &h, &t_after)) {
       return status != TACTUS_OK
-                 ? tk_fail(instance, status, -1)
+                 ? tk_fail(instance, status, status == TACTUS_OFF_CONSTRAINTS ? instance->failed_index : -1)
                  : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, was_rejected));
     }
 

@@ -190,7 +190,7 @@ int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, dou
   for (;;) {
     if (!tk_trial_length(t, t_end, h_max, &h, &t_after)) {
       return status != TACTUS_OK
-                 ? tk_fail(instance, status, -1)
+                 ? tk_fail(instance, status, status == TACTUS_OFF_CONSTRAINTS ? instance->failed_index : -1)
                  : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, was_rejected));
     }
     tk_copy(n, tk_kept_derivative(model, instance), forcing);

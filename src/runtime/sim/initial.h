@@ -14,7 +14,8 @@ namespace sim {
 struct InitialValue {
   std::string name;
   double value = 0;
-  const char* how = "";  // "given", "found", "assumed", or after a failure "not found" (states); "follows" (the other names)
+  const char* how =
+      "";  // "given", "found", "assumed", or after a failure "not found" (states); "follows" (the other names)
 };
 
 struct Initial {
