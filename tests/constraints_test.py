@@ -289,6 +289,15 @@ class FirstOrderForms(ConstraintsTest):
             self.ends_at("boundary " + boundary + system, {"x": math.sin(at), "y": -math.cos(at)})
 
 
+class Jumps(ConstraintsTest):
+    def test_a_lost_jump_is_told_and_a_ramp_is_not_lost(self):
+        text = "boundary q(0) = 0; system u = {}; i = u'; q' = i;"
+        self.assertIn("S023", self.tactus(text.format("if t < 1 then 0 else 1"), "check").stderr)
+        steep = text.format("clamp((t - 1) / 0.01, 0, 1)")
+        self.assertNotIn("S023", self.tactus(steep, "check").stderr)
+        self.assertAlmostEqual(self.run_json(steep, "--until", 2, "--tolerance", "1e-9")["values"]["q"], 1, delta=1e-7)
+
+
 class Potentials(ConstraintsTest):
     def test_force_of_a_potential_that_has_a_name(self):
         for system in ["V = 2 * x^2; x'' = -diff(V, x);", "x'' = -diff(V, x); V = U + 0 * t; U = w^2 / 2; w = 2 * x;",
@@ -325,6 +334,22 @@ class Redundant(ConstraintsTest):
         told = self.run_json(self.TWICE.format(second="(x^2 + y^2)^2 = 2"), "--until", 2, exit_code=4)
         self.assertEqual(told["failure"]["kind"], "no_start")
         self.assertIn(told["failure"]["line"], [5, 6])
+
+    def test_contradicting_constraints_are_both_named(self):
+        told = self.run_json(self.TWICE.format(second="2 * x^2 + 2 * y^2 = 3"), "--until", 2, exit_code=4)
+        said = told["failure"]["text"] + told["failure"]["hint"]
+        self.assertIn("`x^2 + y^2 = 1`", said)
+        self.assertIn("`2 * x^2 + 2 * y^2 = 3`", said)
+
+    def test_what_a_step_cannot_keep_is_named(self):
+        jump = "boundary x(0) = 0.5; system x' = f; y' = -2 * f; x + y = if t < 1 then 1 else 2;"
+        for text, options, name in [(jump, ["--solver", "tsit5"], "x + y = if"), (jump, ["--solver", "rosenbrock"], "x + y = if"),
+                                    (jump, ["--step", "0.3"], "x + y = if"),
+                                    (PENDULUM.format(boundary=FROM_THE_SIDE), ["--solver", "euler", "--step", "0.3"], "x^2 + y^2")]:
+            failure = self.run_json(text, "--until", 5, *options, exit_code=4)["failure"]
+            self.assertEqual(failure["kind"], "off_constraints")
+            self.assertIn(name, failure["text"], options)
+            self.assertEqual(failure["text"].count("x = "), 1, failure["text"])
 
     def test_the_parallelogram_swings_like_a_pendulum(self):
         text = (ROOT / "examples" / "parallelogram.tact").read_text()

@@ -123,7 +123,8 @@ struct tactus_instance {
   int32_t loose_steps; /* ... and those since that were not */
   int32_t status;
   int32_t failed_block; /* index into model->blocks, or -1 */
-  int32_t failed_index; /* index of a state, or -1; with TACTUS_ENDLESS_EVENTS an event, behind them a relation */
+  /* Index of a state, or -1; with TACTUS_ENDLESS_EVENTS an event, behind them a relation; with TACTUS_OFF_CONSTRAINTS a constraint. */
+  int32_t failed_index;
   /* Adaptive: 1 while the kept derivative (see tactus_layout.snapshot) is the one at (time, states). Whoever changes
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;

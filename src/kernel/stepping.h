@@ -111,7 +111,7 @@ TK_ALWAYS_INLINE int tk_next_trial(tk_trial* trial) {
 TK_ALWAYS_INLINE int tk_give_up(const tactus_model* model, tactus_instance* instance, const tk_trial* trial,
                                 int status) {
   return status != TACTUS_OK
-             ? tk_fail(instance, status, -1)
+             ? tk_fail(instance, status, status == TACTUS_OFF_CONSTRAINTS ? instance->failed_index : -1)
              : tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, trial->was_rejected));
 }
 

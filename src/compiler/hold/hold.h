@@ -11,6 +11,7 @@
 //   - what stands inside smooth(..), except in the condition of an event, which must be located;
 //   - what reads constants, parameters, behaviours and other held values only: it changes when they do;
 //   - what depends on the unknowns of the very equations it stands in: these are solved with the branch that fits;
+//   - what stands in a constraint, which asks for what holds at the present time, also before anything is held: at the start;
 //   - what stands in a handler: it is asked for at its event;
 //   - what is only recorded: no motion, event or delay depends on it, and where it is recorded it is exact.
 // A comparison that keeps a function inside its domain is located but evaluated, so that no method looks beyond: what chooses

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/structure/diagnostics.h"
+#include "compiler/structure/jumps.h"
 #include "compiler/structure/names.h"
 #include "compiler/symbolic/symbolic.h"
 
@@ -265,6 +266,14 @@ std::optional<ExprId> differentiate_in_time(flat::Model& model, const Constants&
     explain(report);
     if (is_noise) report.hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
     return std::nullopt;
+  }
+  if (!orders.is_said_to_jump.contains({span.file, span.begin}) && can_jump(pool, e)) {
+    orders.is_said_to_jump.emplace(span.file, span.begin);
+    auto report = diags.report(span, jump_differentiated);
+    explain(report);
+    report.hint(
+        "let it change in a short time instead: `clamp((t - 1) / 0.01, 0, 1)` for `t >= 1`; or write out what its jump "
+        "does, as a state that an event changes");
   }
   symbolic::Substitution replaced(pool, [&](ExprId leaf) { return constants.of(pool, leaf); });
   return replaced(*next);

@@ -11,7 +11,9 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <set>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "compiler/structure/draft.h"
@@ -35,6 +37,7 @@ struct Orders {
   std::vector<ExprId> latest;       // what that equation says
   // Not by variable: the equations that each leaf stands in, once they are asked for.
   std::unordered_map<ExprId, std::vector<std::size_t>> readers;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> is_said_to_jump;  // not by variable: places in the source
 
   // From this order on a variable's derivatives are unknowns; those before are states.
   std::uint32_t state_count(std::uint32_t v) const {

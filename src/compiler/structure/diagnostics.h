@@ -42,6 +42,8 @@ inline constexpr diag::Kind<Text> idle{"S020", "`{}` has no part in any equation
 
 inline constexpr diag::Kind<Text, Text> too_many_conditions{
     "S021", "one boundary value too many: no start is left that `{}({})` could determine"};
+inline constexpr diag::Kind<> jump_differentiated{
+    "S023", "a derivative of this is asked for across a jump, which leaves no trace in it", diag::Severity::warning};
 inline constexpr diag::Kind<> later_with_delay{
     "S022", "boundary values at other times cannot be found for a model with a delay"};
 

@@ -1,5 +1,7 @@
 #include "compiler/structure/start.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <unordered_map>
@@ -82,7 +84,7 @@ class Starts {
         } else if (unknowns.contains(leaf)) {
           of_no_state.push_back(condition);
         } else if (!says_what_is_known(condition) && said.insert(condition.span.begin).second) {
-          report_start_of_no_state(condition);
+          report_start_of_no_state(condition, {});
         }
         continue;
       }
@@ -110,11 +112,26 @@ class Starts {
     return known.valid() && known == condition.value;
   }
 
-  void report_start_of_no_state(const flat::Condition& condition) {
-    diags_
-        .report(condition.span, start_of_no_state,
-                whole_name(flat::primed(whole_name(variable_name(model_, condition.variable.value)), condition.order)))
-        .hint("drop it; or write `~` for `=` to give a first guess of it");
+  void report_start_of_no_state(const flat::Condition& condition, const std::unordered_map<ExprId, Start>& starts) {
+    auto report = diags_.report(
+        condition.span, start_of_no_state,
+        whole_name(flat::primed(whole_name(variable_name(model_, condition.variable.value)), condition.order)));
+    const auto behind = states_behind({pool_.variable(condition.variable.value, condition.order)});
+    std::string given;
+    for (ExprId state : sorted_.states) {
+      auto start = starts.find(state);
+      if (start == starts.end() || start->second.kind != StartKind::given) continue;
+      if (std::find(behind.begin(), behind.end(), state) == behind.end()) continue;
+      const std::string name = fmt::format(
+          "`{}({})`", flat::primed(whole_name(variable_name(model_, pool_[state].index)), pool_[state].order),
+          expr::print_number(model_.settings.starting_time));
+      if (given.find(name) == std::string::npos) given += (given.empty() ? "" : ", ") + name;
+    }
+    if (given.empty()) {
+      report.hint("drop it; or write `~` for `=` to give a first guess of it");
+    } else {
+      report.hint("drop it, or one of the starts that it follows from, which is then found: {}", given);
+    }
   }
 
   // The states that an expression depends on, by way of whatever the motion works out from them; or whose starts it
@@ -226,7 +243,7 @@ class Starts {
     for (std::size_t i = 0; i < of_no_state.size(); ++i) {
       const flat::Condition& condition = of_no_state[i];
       if (matching.unknown_of[certain + i] == unmatched) {
-        if (said.insert(condition.span.begin).second) report_start_of_no_state(condition);
+        if (said.insert(condition.span.begin).second) report_start_of_no_state(condition, starts);
         continue;
       }
       sorted_.conditions.push_back({pool_.variable(condition.variable.value, condition.order), past(condition.value),

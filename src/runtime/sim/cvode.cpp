@@ -116,7 +116,8 @@ Cvode::Engine::Engine(const tactus_model& model)
   memory_ = CVodeCreate(CV_BDF, context_);
   TACTUS_CHECK(y_ && derivative_of_y_ && matrix_ && solver_ && memory_);
   // What goes wrong comes back as a number; nothing is printed.
-  CVodeSetErrHandlerFn(memory_, [](int, const char*, const char*, char*, void*) {}, nullptr);
+  CVodeSetErrHandlerFn(
+      memory_, [](int, const char*, const char*, char*, void*) {}, nullptr);
 }
 
 Cvode::Engine::~Engine() {
@@ -267,7 +268,10 @@ int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, do
     has_memory_ = false;
     if (flag >= 0 && not_finite >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, not_finite);
     const int status = flag < 0 ? failure(flag) : int{TACTUS_STEP_TOO_SMALL};
-    return tk_fail(instance, status, status == TACTUS_STEP_TOO_SMALL ? tk_worst_state(model, instance, 0) : -1);
+    return tk_fail(instance, status,
+                   status == TACTUS_STEP_TOO_SMALL    ? tk_worst_state(model, instance, 0)
+                   : status == TACTUS_OFF_CONSTRAINTS ? instance->failed_index
+                                                      : -1);
   }
   long int failures = 0;
   long int turns = 0;

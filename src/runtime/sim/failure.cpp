@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 namespace sim {
@@ -42,7 +44,25 @@ struct Tie {
   std::uint32_t line = 0;
   std::vector<std::string> given;  // states in it that the person gave a start
   std::vector<std::string> free;
+  std::vector<std::string> others;  // constraints that share states with it
 };
+
+// As a person wrote them, those that share a state with constraint `index`, at most 4.
+std::vector<std::string> other_constraints(const tactus_model& model, std::uint32_t index) {
+  const tactus_pattern& rows = model.constraint_jacobian;
+  const std::set<std::uint32_t> states(rows.index + rows.start[index], rows.index + rows.start[index + 1]);
+  std::vector<std::string> others;
+  for (std::uint32_t i = 0; i < model.constraint_count && others.size() < 4; ++i) {
+    const tactus_constraint& other = model.constraints[i];
+    if (other.order > 0 || other.line == 0) continue;
+    if (other.line == model.constraints[index].line && other.text == std::string_view(model.constraints[index].text))
+      continue;
+    if (std::any_of(rows.index + rows.start[i], rows.index + rows.start[i + 1],
+                    [&](std::uint32_t state) { return states.contains(state); }))
+      others.push_back(fmt::format("`{}` (line {})", shorten(other.text, 80), other.line));
+  }
+  return others;
+}
 
 Tie tie_of(const tactus_model& model, std::int32_t row) {
   Tie tie;
@@ -50,7 +70,7 @@ Tie tie_of(const tactus_model& model, std::int32_t row) {
   const auto index = static_cast<std::uint32_t>(row);
   if (index < model.constraint_count) {
     const tactus_constraint& constraint = model.constraints[index];
-    tie = {constraint.text, constraint.line, {}, {}};
+    tie = {constraint.text, constraint.line, {}, {}, other_constraints(model, index)};
     for (std::uint32_t k = model.constraint_jacobian.start[index]; k < model.constraint_jacobian.start[index + 1];
          ++k) {
       const std::uint32_t state = model.constraint_jacobian.index[k];
@@ -59,7 +79,7 @@ Tie tie_of(const tactus_model& model, std::int32_t row) {
     }
   } else if (index - model.constraint_count < model.condition_count) {
     const tactus_condition& condition = model.conditions[index - model.constraint_count];
-    tie = {condition.text, condition.line, {}, {}};
+    tie = {condition.text, condition.line, {}, {}, {}};
   }
   return tie;
 }
@@ -171,7 +191,9 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     if (status == TACTUS_OFF_CONSTRAINTS) {
       failure.text = fmt::format("{}, a step left the constraint `{}`{} so far behind that it cannot be put back", when,
                                  shorten(tie.text, text_shown), place);
-      failure.hint = "the step may be too long for this model: try a smaller --step, or --solver tsit5";
+      failure.hint =
+          "if it jumps there, the states would have to jump with it: let it change in a short time instead, such as "
+          "`clamp((t - 1) / 0.01, 0, 1)`; if not, the step is too long: try a smaller --step or --tolerance";
     } else if (tie.free.empty() && !tie.given.empty()) {
       failure.text = fmt::format("{}, the starts contradict `{}`{}", when, shorten(tie.text, text_shown), place);
       failure.hint =
@@ -187,7 +209,9 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
                     "the starts that are given may contradict each other; or give a better guess of {}: `.. ~ 1`",
                     fmt::join(tie.free, ", "));
     }
-    failure.text += "\n  the states: " + list_values(failure.states, values_shown);
+    if (status == TACTUS_NO_START && !tie.others.empty())
+      failure.hint += fmt::format("; or it contradicts {}, which it shares states with", fmt::join(tie.others, ", "));
+    if (starting) failure.text += "\n  the states: " + list_values(failure.states, values_shown);
   } else if (status == TACTUS_NO_SOLVER) {
     failure.text =
         fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);
