@@ -186,14 +186,17 @@ class Dimensions {
   void need_time(NodeId id, std::string_view what) {
     Dimension seconds;
     seconds.exponents[Dimension::second] = {1, 1};
-    need(id, seconds, what, "is in s");
+    const auto rate = numbers_.value(id);
+    need(id, seconds, what, "is in s", is_frequency(tree_, id) && rate && *rate > 0 ? 1 / *rate : 0);
   }
 
   // For what is known before the run.
-  void need(NodeId id, const Dimension& wanted, std::string_view what, std::string_view rule) {
+  void need(NodeId id, const Dimension& wanted, std::string_view what, std::string_view rule, double instead = 0) {
     const Form form = evaluate(id, {}, 0).item(0);
     if (!form.is_rigid() || !form.terms.empty() || form.constant == wanted || !is_new(tree_[id].span)) return;
-    diags_.report(tree_[id].span, dimension_of_setting, what, std::string(rule), quote(id), describe(form.constant));
+    auto report = diags_.report(tree_[id].span, dimension_of_setting, what, std::string(rule), quote(id),
+                                describe(form.constant));
+    if (instead > 0) report.hint("write `{:g} [s]`", instead);
   }
 
   void relate(Origin::Kind kind, NodeId left, NodeId right) {
@@ -353,6 +356,7 @@ class Dimensions {
         return scalar(Form::of_bare());
       case NodeKind::conditional:
         child(0);
+        if (const auto chosen = numbers_.truth(tree_.child(id, 0), frame.numbers)) return child(*chosen ? 1 : 2);
         return agreeing(Origin::branches, "", id, 1, frame, depth);
       case NodeKind::sum_over:
         return sum_over(id, frame, depth);
@@ -750,8 +754,9 @@ class Dimensions {
         return i ? row(argument(0), *i - 1) : given_up();
       }
       case Builtin::integration:
-        return each(argument(0),
-                    [](const Form& form) { return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{}; });
+        return each(argument(0), [](const Form& form) {
+          return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{};
+        });
       case Builtin::diff: {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });

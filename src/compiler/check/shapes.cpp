@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <ranges>
+#include <utility>
 
 #include "base/growth.h"
 #include "base/nearest.h"
@@ -67,7 +68,8 @@ class Shapes {
       if (tree_[base].kind != NodeKind::name) continue;
       auto symbol = model_.find(tree_[base].name);
       auto index = numbers_.whole(tree_.children[node.first_child + 1].node, nullptr);
-      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1 || *index > base::longest_side) continue;
+      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1) continue;
+      index = std::min(*index, base::longest_vector);
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
@@ -113,7 +115,7 @@ class Shapes {
     const bool is_matrix = tree_[id].kind == NodeKind::tuple;
     for (std::uint32_t i = 0; i < (is_matrix ? tree_[id].child_count : 1); ++i) {
       auto size = numbers_.whole(is_matrix ? tree_.child(id, i) : id, nullptr);
-      if (!size || *size < 1 || *size > base::longest_side) return std::nullopt;
+      if (!size || *size < 1 || *size > (is_matrix ? base::longest_side : base::longest_vector)) return std::nullopt;
       sizes.push_back(static_cast<std::uint32_t>(*size));
     }
     if (sizes.size() == 1) return sizes[0] == 1 ? Shape::scalar() : Shape::vector(sizes[0]);
@@ -209,6 +211,8 @@ class Shapes {
         return;
       }
       case NodeKind::conditional:
+        if (const auto chosen = numbers_.truth(tree_.child(id, 0), scope))
+          return push(tree_.child(id, *chosen ? 1 : 2), shape, likely, scope, depth + 1);
         push(tree_.child(id, 1), shape, likely, scope, depth + 1);
         push(tree_.child(id, 2), shape, likely, scope, depth + 1);
         return;
@@ -348,6 +352,7 @@ class Shapes {
         return Known::of(Shape::scalar());
       case NodeKind::conditional: {
         need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "`if`");
+        if (const auto chosen = numbers_.truth(tree_.child(id, 0), scope)) return of_child(*chosen ? 1 : 2);
         return component_wise(of_child(1), of_child(2), node.span, "the branches of `if` differ");
       }
       case NodeKind::sum_over:
@@ -468,6 +473,13 @@ class Shapes {
     return {};
   }
 
+  // Made of long vectors it may be too large.
+  Known matrix_of(std::uint32_t rows, std::uint32_t columns, base::Span span) {
+    const bool is_small = static_cast<long long>(rows) * columns <= base::longest_side * base::longest_side;
+    if (!is_small && reporting_) report_too_long(span, "a matrix", std::max(rows, columns), base::longest_side);
+    return Known::of(Shape::matrix(rows, columns));
+  }
+
   Known product(Known a, Known b, base::Span span) {
     if (a.state == Known::any || b.state == Known::any) return Known::of_any();
     if (!a.is_fixed() || !b.is_fixed()) return {};
@@ -476,7 +488,7 @@ class Shapes {
     if (a.shape.is_vector() && b.shape.is_vector()) return component_wise(a, b, span, "these cannot be multiplied");
     if (a.shape.is_matrix() && a.shape.columns == b.shape.rows) {
       if (b.shape.is_vector()) return Known::of(Shape::vector(a.shape.rows));
-      return Known::of(Shape::matrix(a.shape.rows, b.shape.columns));
+      return matrix_of(a.shape.rows, b.shape.columns, span);
     }
     if (reporting_) {
       auto report =
@@ -556,6 +568,16 @@ class Shapes {
     return result;
   }
 
+  // Once: a loop that is too long goes there in every equation.
+  void report_too_long(base::Span span, std::string_view what, long long size, long long longest) {
+    if (std::exchange(is_too_long_told_, true)) return;
+    auto report = diags_.report(span, vector_too_long, what, size, longest);
+    if (longest == base::longest_vector)
+      report.hint("share it among several, or give each an instance of its own: `cell[k in 1..n] = Cell(..);`");
+    else
+      report.hint("share it among several, or write out what it does: `sum(j in 1..n: ..)`");
+  }
+
   Known shape_of_index(NodeId id, const Scope* scope, int depth) {
     const parse::Node& node = tree_[id];
     Known base = shape_of(tree_.child(id, 0), scope, depth + 1);
@@ -569,6 +591,10 @@ class Shapes {
       }
       if (!base.is_fixed()) continue;
       long long limit = i == 1 ? base.shape.rows : base.shape.columns;
+      if (*index > base::longest_vector && limit == base::longest_vector && !base.shape.is_matrix()) {
+        if (reporting_) report_too_long(tree_[tree_.child(id, i)].span, "a vector", *index, base::longest_vector);
+        return Known::of(Shape::scalar());
+      }
       if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) &&
           reporting_) {
         auto report = diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape));
@@ -842,11 +868,15 @@ class Shapes {
           return Known::of(Shape::matrix(count, count));
         }
         Known a = vector_argument(0);
-        return a.is_fixed() ? Known::of(Shape::matrix(a.shape.rows, a.shape.rows)) : a;
+        return a.is_fixed() ? matrix_of(a.shape.rows, a.shape.rows, span(0)) : a;
       }
       case Builtin::identity: {
         auto n = numbers_.whole(tree_.child(id, 1), scope);
-        if (!n || *n < 1 || *n > base::longest_side) {
+        if (n && *n > base::longest_side) {
+          if (reporting_) report_too_long(span(0), "an identity", *n, base::longest_side);
+          return {};
+        }
+        if (!n || *n < 1) {
           if (reporting_) diags_.report(span(0), not_constant, "the size of `identity`");
           return {};
         }
@@ -924,6 +954,13 @@ class Shapes {
   void report_given(const parse::ShapeGiven& given) {
     auto shape = given_shape(given.shape);
     if (!shape) {
+      const bool is_matrix = tree_[given.shape].kind == NodeKind::tuple;
+      const long long longest = is_matrix ? base::longest_side : base::longest_vector;
+      for (std::uint32_t i = 0; i < (is_matrix ? tree_[given.shape].child_count : 1); ++i) {
+        const NodeId side = is_matrix ? tree_.child(given.shape, i) : given.shape;
+        if (const auto size = numbers_.whole(side, nullptr); size && *size > longest)
+          return report_too_long(tree_[side].span, is_matrix ? "a matrix" : "a vector", *size, longest);
+      }
       diags_.report(tree_[given.shape].span, not_constant, "the shape of a port")
           .hint("write `: 3` for a vector of 3, `: (3, 3)` for a matrix");
       return;
@@ -1014,7 +1051,8 @@ class Shapes {
     }
     auto time = numbers_.value(condition.time);
     if (!time)
-      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition")
+          .hint("write a number, or a name that is declared: `constant T = 2;`");
     else if (!std::isfinite(*time))
       diags_.report(tree_[condition.time].span, not_constant, "the time of a condition").hint("it is {}", *time);
     else
@@ -1052,6 +1090,7 @@ class Shapes {
   bool changed_ = false;
   bool parameters_are_scalars_ = false;
   bool reporting_ = false;
+  bool is_too_long_told_ = false;
 };
 
 }  // namespace
