@@ -18,7 +18,9 @@
 // Cost: linear in what is written out, which is bounded.
 #pragma once
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/names.h"
 #include "compiler/parse/tree.h"
@@ -26,8 +28,15 @@
 
 namespace expand {
 
-// `overrides` are numbers given from outside by full name; they count where a range reads them.
+// A port that is one quantity with its argument, by the names of both: `b.x` is `a.x`.
+struct Alias {
+  std::string name;
+  std::string meaning;
+};
+
+// `overrides` are numbers given from outside by full name; they count where a range reads them. `aliases` may be null.
 [[nodiscard]] parse::Tree expand(parse::Tree tree, base::Names& names,
-                                 const std::unordered_map<base::NameId, double>& overrides, diag::Sink& diags);
+                                 const std::unordered_map<base::NameId, double>& overrides, diag::Sink& diags,
+                                 std::vector<Alias>* aliases = nullptr);
 
 }  // namespace expand
