@@ -148,6 +148,12 @@ class ClosedForms(Folder):
         told = self.run_model(model, "--until", 5)
         self.near(told["values"]["x'"], -2, 1e-9)
 
+    def test_a_parameter_may_say_when(self):
+        # x = x'(0) t + t^2 / 2
+        model = "parameter T = 2; boundary x(0) = 0; x(T) = 1; system x'' = 1;"
+        self.near(self.start(model)[0]["x'"], -0.5, 1e-9)
+        self.near(self.start(model, "--set", "T=4")[0]["x'"], -1.75, 1e-9)
+
     def test_an_input_counts(self):
         # u goes from 0 to 1 at t = 1, and on: x' = x'(0) + t^2 / 2
         (self.folder / "u.csv").write_text("t,u\n0,0\n2,2\n")

@@ -193,6 +193,19 @@ class Run(CommandLineTest):
         self.assertTrue(any("--solver rosenbrock" in note for note in chosen["notes"]), chosen["notes"])
         self.assertEqual(self.json("run", model, "--step", "0.00001", "--until", "0.01")["notes"], [])
 
+    def test_a_port_is_shown_by_either_name(self):
+        model = self.write("two.tact", """simulation ending_time = 1
+module M = ( ports x, p; boundary x(0) = 1; p(0) = (0, 0); system x' = 2; p' = (1, 3); )
+module N = ( ports x, p, y, q; system y = 2*x + p[2]; q = x; )
+system a = M(); b = N(x = a.x, p = a.p, q = z);
+""")
+        values = self.json("run", model, "--show", "b.x,b.p,b.p[2],b.x',b.q,z")["values"]
+        self.assertEqual(list(values), ["b.x", "b.p", "b.p[2]", "b.x'", "b.q", "z"])
+        for name, value in (("b.x", 3), ("b.p[2]", 3), ("b.x'", 2), ("b.q", 3), ("z", 3)):
+            self.assertAlmostEqual(values[name], value, delta=1e-9, msg=name)
+        self.json("run", model, "--show", "b.x,b.p", "--out", self.folder / "rows.csv")
+        self.assertEqual((self.folder / "rows.csv").read_text().splitlines()[0], "t,b.x,b.p[1],b.p[2]")
+
     def test_many_stiff_states(self):
         # Heat in a rod of 300 cells between cold ends, in its slowest mode, which decays alone; the fastest decays at 3.6e5.
         n = 300

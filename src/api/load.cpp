@@ -35,6 +35,7 @@ Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&
     if (!read(compiled, files)) return;
     compiler::Options with_files = options;
     if (!with_files.read_file) with_files.read_file = read_used_file;
+    with_files.aliases = &compiled.aliases;
     compiled.program = compiler::compile(files, compiled.sources, with_files, compiled.diags,
                                          explain ? &compiled.explanation : nullptr);
   });

@@ -18,6 +18,7 @@ struct Compiled {
   diag::Sink diags;
   compiler::Explanation explanation;   // filled when asked for
   std::optional<ir::Program> program;  // empty: see diags
+  std::vector<expand::Alias> aliases;  // names of ports that are one with another name
   double seconds = 0;                  // reading and compiling
   // Every error is about what was asked for (a file that is not there, an override of nothing), none about the model.
   bool is_misuse = false;

@@ -86,7 +86,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
 
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
-  tree = expand::expand(std::move(tree), names, overrides, diags);
+  tree = expand::expand(std::move(tree), names, overrides, diags, options.aliases);
   pages.add("expanded", "modules, loops, families and used files written out",
             [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/expand/expand.h"
 #include "compiler/facts.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
@@ -26,6 +27,7 @@ struct Options {
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
   Facts* facts = nullptr;
+  std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

@@ -83,12 +83,30 @@ bool names_nothing(std::span<const std::string> lists) {
   return std::all_of(lists.begin(), lists.end(), [](const std::string& list) { return split_names(list).empty(); });
 }
 
+namespace {
+
+// A port's name with that of its argument in its place, `b.x'` -> `a.x'`; anything else as it is.
+std::string meaning_of(const std::string& written, std::span<const expand::Alias> aliases) {
+  for (const expand::Alias& alias : aliases) {
+    if (!written.starts_with(alias.name)) continue;
+    const std::string rest = written.substr(alias.name.size());
+    // `x[2]` has its primes before the bracket.
+    const bool is_name = alias.meaning.find_first_of("'[") == std::string::npos;
+    if (rest.empty() || (is_name && (rest.starts_with('\'') || rest.starts_with('[')))) return alias.meaning + rest;
+  }
+  return written;
+}
+
+}  // namespace
+
 std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::span<const std::string> lists,
-                                                std::string& failure, std::string& hint) {
+                                                std::string& failure, std::string& hint,
+                                                std::span<const expand::Alias> aliases) {
   std::vector<Shown> shown;
   for (const std::string& list : lists) {
     for (const std::string& name : split_names(list)) {
-      std::string wanted = without_blanks(name);
+      const std::string written = without_blanks(name);
+      const std::string wanted = meaning_of(written, aliases);
       bool found = false;
       const tactus_channel* indexed = nullptr;  // the channel that `wanted` indexes out of its range
       for (std::uint32_t i = 0; i < model.channel_count && !found; ++i) {
@@ -96,13 +114,13 @@ std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::
         std::string_view base = channel.name;
         if (!wanted.starts_with(base)) continue;
         if (wanted == base) {
-          shown.push_back({wanted, &channel, std::nullopt});
+          shown.push_back({written, &channel, std::nullopt});
           found = true;
         } else if (wanted[base.size()] == '[') {
           indexed = &channel;
           for (std::uint32_t k = 0; k < scalars(channel) && !found; ++k) {
             if (component_name(channel, k) != wanted) continue;
-            shown.push_back({wanted, &channel, k});
+            shown.push_back({written, &channel, k});
             found = true;
           }
         }
@@ -142,8 +160,9 @@ std::vector<Column> columns_of(std::span<const Shown> shown) {
     const tactus_channel& channel = *item.channel;
     for (std::uint32_t k = 0; k < scalars(channel); ++k) {
       if (item.component && *item.component != k) continue;
-      columns.push_back(
-          {component_name(channel, k), channel.unit, channel.at + k, (channel.flags & TACTUS_CHANNEL_DISCRETE) != 0});
+      const std::string inside = component_name(channel, k).substr(std::string_view(channel.name).size());
+      columns.push_back({item.component ? item.name : item.name + inside, channel.unit, channel.at + k,
+                         (channel.flags & TACTUS_CHANNEL_DISCRETE) != 0});
     }
   }
   return columns;

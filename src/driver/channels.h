@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "abi/model.h"
+#include "compiler/expand/expand.h"
 
 namespace driver {
 
@@ -34,10 +35,12 @@ std::string component_name(const tactus_channel& channel, std::uint32_t componen
 // there are none (nothing moves), all without DERIVATIVE.
 std::vector<Shown> default_channels(const tactus_model& model);
 
-// "a,p[1],p'" -> what it names; several lists are joined. Empty, with `failure` and `hint` set, when a name is not known.
+// "a,p[1],p'" -> what it names, under that name also when it is an alias; several lists are joined. Empty, with `failure` and `hint`
+// set, when a name is not known.
 [[nodiscard]] std::optional<std::vector<Shown>> find_channels(const tactus_model& model,
                                                               std::span<const std::string> lists, std::string& failure,
-                                                              std::string& hint);
+                                                              std::string& hint,
+                                                              std::span<const expand::Alias> aliases = {});
 
 std::vector<Column> columns_of(std::span<const Shown> shown);
 

@@ -325,7 +325,7 @@ int linearize(const LinearizeOptions& options) {
     inputs = std::move(*found);
   }
   if (!options.outputs.empty()) {
-    auto found = find_outputs(model, options.outputs, mistake);
+    auto found = find_outputs(point, options.outputs, mistake);
     if (!found) return usage(mistake);
     outputs = std::move(*found);
   }

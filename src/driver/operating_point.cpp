@@ -282,13 +282,13 @@ std::vector<control::Output> default_outputs(const tactus_model& model) {
   return outputs;
 }
 
-std::optional<std::vector<control::Output>> find_outputs(const tactus_model& model, std::span<const std::string> lists,
-                                                         Mistake& mistake) {
+std::optional<std::vector<control::Output>> find_outputs(const OperatingPoint& point,
+                                                         std::span<const std::string> lists, Mistake& mistake) {
   if (names_nothing(lists)) {
     mistake = {"--outputs names nothing", "such as --outputs x,p[1]"};
     return std::nullopt;
   }
-  auto shown = find_channels(model, lists, mistake.text, mistake.hint);
+  auto shown = find_channels(*point.model, lists, mistake.text, mistake.hint, point.compiled.aliases);
   if (!shown) return std::nullopt;
   std::vector<control::Output> outputs;
   for (const Column& column : columns_of(*shown)) outputs.push_back({column.label, column.unit, false, column.at});

@@ -40,7 +40,7 @@ struct OperatingPoint {
                                                                      const std::string& option, Mistake& mistake);
 // What an `external .. writes`, else the states.
 [[nodiscard]] std::vector<control::Output> default_outputs(const tactus_model& model);
-[[nodiscard]] std::optional<std::vector<control::Output>> find_outputs(const tactus_model& model,
+[[nodiscard]] std::optional<std::vector<control::Output>> find_outputs(const OperatingPoint& point,
                                                                        std::span<const std::string> lists,
                                                                        Mistake& mistake);
 

@@ -309,7 +309,7 @@ int run(const RunOptions& options) {
   if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
   std::vector<Shown> shown = default_channels(model);
   if (!options.show.empty()) {
-    auto found = find_channels(model, options.show, failure, mistake.hint);
+    auto found = find_channels(model, options.show, failure, mistake.hint, compiled.aliases);
     if (!found) return usage({failure, mistake.hint});
     shown = std::move(*found);
   }

@@ -128,11 +128,15 @@ Known shape_of_builtin(const BuiltinCall& call, const ShapeRules& rules) {
         return Known::of(Shape::matrix(count, count));
       }
       Known a = vector_argument(0);
-      return a.is_fixed() ? Known::of(Shape::matrix(a.shape.rows, a.shape.rows)) : a;
+      return a.is_fixed() ? rules.matrix_of(a.shape.rows, a.shape.rows, span(0)) : a;
     }
     case Builtin::identity: {
       auto n = call.whole(0);
-      if (!n || *n < 1 || *n > base::longest_side) {
+      if (n && *n > base::longest_side) {
+        if (rules.is_reporting) rules.report_too_long(span(0), "an identity", *n, base::longest_side);
+        return {};
+      }
+      if (!n || *n < 1) {
         if (rules.is_reporting) rules.diags.report(span(0), not_constant, "the size of `identity`");
         return {};
       }

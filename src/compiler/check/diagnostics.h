@@ -20,6 +20,7 @@ inline constexpr diag::Kind<Text, std::string, std::string> shapes_differ{"C007"
 inline constexpr diag::Kind<Text, Text, std::string> wrong_shape{"C008", "{} needs {}, not {}"};
 inline constexpr diag::Kind<> index_not_constant{"C009", "an index must be a whole number known before the run"};
 inline constexpr diag::Kind<long long, std::string> index_out_of_range{"C010", "there is no component {} in {}"};
+inline constexpr diag::Kind<Text, long long, long long> vector_too_long{"C042", "{} of {} is beyond the longest, {}"};
 inline constexpr diag::Kind<Text> not_constant{"C011", "{} must be known before the run"};
 inline constexpr diag::Kind<Text> calls_itself{"C012", "the function `{}` calls itself"};
 inline constexpr diag::Kind<Text> not_built{"C013", "`{}` is part of the language but not built yet"};

@@ -52,6 +52,19 @@ class EventReader {
     return found == model_.events.end() ? nullptr : &*found;
   }
 
+  // By an equation, or a start.
+  bool is_defined(base::NameId name) const {
+    const auto is_it = [&](NodeId id) {
+      while (id.valid() && (tree_[id].kind == NodeKind::prime || tree_[id].kind == NodeKind::index))
+        id = tree_.child(id, 0);
+      return id.valid() && tree_[id].kind == NodeKind::name && tree_[id].name == name;
+    };
+    return std::any_of(tree_.equations.begin(), tree_.equations.end(),
+                       [&](const parse::Equation& equation) { return is_it(equation.left); }) ||
+           std::any_of(tree_.conditions.begin(), tree_.conditions.end(),
+                       [&](const parse::Condition& condition) { return is_it(condition.variable); });
+  }
+
   double number(NodeId id, std::string_view what, base::Span span) {
     auto value = numbers_.value(id);
     if (value && std::isfinite(*value)) return *value;
@@ -66,6 +79,15 @@ class EventReader {
       return;
     }
     if (auto symbol = model_.find(item.name)) {
+      if (model_.symbols[*symbol].role == Role::variable && !is_defined(item.name)) {
+        diags_.report(model_.symbols[*symbol].span, not_a_value, fmt::format("the event `{}`", names_.text(item.name)))
+            .hint(
+                "an event has no duration; a behaviour remembers it: `reactive n = init a = 0 in {{ {} => a + 1 }}`, "
+                "and "
+                "equations read `n`",
+                names_.text(item.name));
+        return;
+      }
       diags_.report(item.name_span, declared_twice, names_.text(item.name))
           .related(model_.symbols[*symbol].span, "used here for a value");
       return;

@@ -6,6 +6,7 @@
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/dimension_messages.h"
+#include "compiler/check/events.h"
 
 namespace check {
 
@@ -67,6 +68,7 @@ DimensionValue ExpressionDimensions::evaluate(NodeId id, const DimensionFrame& f
       return scalar_value(Form::of_bare());
     case NodeKind::conditional:
       child(0);
+      if (const auto chosen = numbers_.truth(tree_.child(id, 0), frame.numbers)) return child(*chosen ? 1 : 2);
       return agreeing(Origin::branches, "", id, 1, frame, depth);
     case NodeKind::sum_over:
       return sum_over(id, frame, depth);
@@ -222,14 +224,17 @@ void ExpressionDimensions::need_pure(const DimensionValue& value, NodeId node, s
 void ExpressionDimensions::need_time(NodeId id, std::string_view what) {
   Dimension seconds;
   seconds.exponents[Dimension::second] = {1, 1};
-  need(id, seconds, what, "is in s");
+  const auto rate = numbers_.value(id);
+  need(id, seconds, what, "is in s", is_frequency(tree_, id) && rate && *rate > 0 ? 1 / *rate : 0);
 }
 
-void ExpressionDimensions::need(NodeId id, const Dimension& wanted, std::string_view what, std::string_view rule) {
+void ExpressionDimensions::need(NodeId id, const Dimension& wanted, std::string_view what, std::string_view rule,
+                                double instead) {
   const Form form = evaluate(id, {}, 0).item(0);
   if (!form.is_rigid() || !form.terms.empty() || form.constant == wanted || !told_.is_new(tree_[id].span)) return;
-  diags_.report(tree_[id].span, dimension_of_setting, what, std::string(rule), quote(tree_, names_, id),
-                describe_dimension(form.constant));
+  auto report = diags_.report(tree_[id].span, dimension_of_setting, what, std::string(rule), quote(tree_, names_, id),
+                              describe_dimension(form.constant));
+  if (instead > 0) report.hint("write `{:g} [s]`", instead);
 }
 
 void ExpressionDimensions::in_set(NodeId id, const DimensionFrame& frame, int depth) {

@@ -39,7 +39,8 @@ class ExpressionDimensions {
 
   // For what is known before the run; reports at once.
   void need_time(parse::NodeId id, std::string_view what);
-  void need(parse::NodeId id, const parse::Dimension& wanted, std::string_view what, std::string_view rule);
+  void need(parse::NodeId id, const parse::Dimension& wanted, std::string_view what, std::string_view rule,
+            double instead = 0);
 
   const parse::Tree& tree() const { return tree_; }
   const Numbers& numbers() const { return numbers_; }

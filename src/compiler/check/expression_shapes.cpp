@@ -41,7 +41,7 @@ std::optional<Shape> given_shape(const parse::Tree& tree, const Numbers& numbers
   const bool is_matrix = tree[id].kind == NodeKind::tuple;
   for (std::uint32_t i = 0; i < (is_matrix ? tree[id].child_count : 1); ++i) {
     auto size = numbers.whole(is_matrix ? tree.child(id, i) : id, nullptr);
-    if (!size || *size < 1 || *size > base::longest_side) return std::nullopt;
+    if (!size || *size < 1 || *size > (is_matrix ? base::longest_side : base::longest_vector)) return std::nullopt;
     sizes.push_back(static_cast<std::uint32_t>(*size));
   }
   if (sizes.size() == 1) return sizes[0] == 1 ? Shape::scalar() : Shape::vector(sizes[0]);
@@ -138,6 +138,7 @@ Known ExpressionShapes::shape_of(NodeId id, const Scope* scope, int depth) {
       return Known::of(Shape::scalar());
     case NodeKind::conditional: {
       rules_.need_scalar(of_child(0), tree_[tree_.child(id, 0)].span, "`if`");
+      if (const auto chosen = numbers_.truth(tree_.child(id, 0), scope)) return of_child(*chosen ? 1 : 2);
       return rules_.component_wise(of_child(1), of_child(2), node.span, "the branches of `if` differ");
     }
     case NodeKind::sum_over:
@@ -298,6 +299,11 @@ Known ExpressionShapes::shape_of_index(NodeId id, const Scope* scope, int depth)
     }
     if (!base.is_fixed()) continue;
     long long limit = i == 1 ? base.shape.rows : base.shape.columns;
+    if (*index > base::longest_vector && limit == base::longest_vector && !base.shape.is_matrix()) {
+      if (rules_.is_reporting)
+        rules_.report_too_long(tree_[tree_.child(id, i)].span, "a vector", *index, base::longest_vector);
+      return Known::of(Shape::scalar());
+    }
     if ((*index < 1 || *index > limit || base.shape.is_scalar() || (i == 2 && !base.shape.is_matrix())) &&
         rules_.is_reporting) {
       auto report = diags_.report(tree_[tree_.child(id, i)].span, index_out_of_range, *index, describe(base.shape));

@@ -61,6 +61,54 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
   }
 }
 
+std::optional<bool> Numbers::truth(NodeId id, const Scope* scope, int depth) const {
+  const parse::Node& node = tree_[id];
+  if (depth > 500) return std::nullopt;
+  const auto number = [&](std::uint32_t i) { return value(tree_.child(id, i), scope, depth + 1); };
+  switch (node.kind) {
+    case NodeKind::boolean:
+      return node.number != 0;
+    case NodeKind::compare: {
+      const auto a = number(0), b = number(1);
+      if (!a || !b) return std::nullopt;
+      // What hangs on the last digit is left to flatten, whose powers are its own.
+      const bool is_whole = *a == std::floor(*a) && *b == std::floor(*b);
+      if (!is_whole && std::abs(*a - *b) <= 1e-12 * (std::abs(*a) + std::abs(*b))) return std::nullopt;
+      switch (node.op) {
+        case parse::Op::less:
+          return *a < *b;
+        case parse::Op::less_equal:
+          return *a <= *b;
+        case parse::Op::greater:
+          return *a > *b;
+        case parse::Op::greater_equal:
+          return *a >= *b;
+        case parse::Op::equal:
+          return *a == *b;
+        case parse::Op::not_equal:
+          return *a != *b;
+        default:
+          return std::nullopt;
+      }
+    }
+    case NodeKind::logical_not:
+      if (const auto a = truth(tree_.child(id, 0), scope, depth + 1)) return !*a;
+      return std::nullopt;
+    case NodeKind::logical_and:
+    case NodeKind::logical_or: {
+      const bool is_and = node.kind == NodeKind::logical_and;
+      for (std::uint32_t i = 0; i < node.child_count; ++i) {
+        const auto a = truth(tree_.child(id, i), scope, depth + 1);
+        if (!a) return std::nullopt;
+        if (*a != is_and) return !is_and;
+      }
+      return is_and;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
 std::optional<long long> Numbers::whole(NodeId id, const Scope* scope) const {
   auto number = value(id, scope);
   if (!number || *number != std::floor(*number) || std::abs(*number) > 1e9) return std::nullopt;

@@ -1,4 +1,4 @@
-// Numbers known before the run: settings, ranges, indices, bounds of sums. Made of literals, constants, counters and the four
+// Numbers known before the run: settings, ranges, indices, bounds of sums, conditions. Made of literals, constants, counters and the four
 // operations; everything else is left to flatten, which works expressions out in full.
 #pragma once
 
@@ -30,10 +30,12 @@ using Scope = Binding<Bound>;
 
 class Numbers {
  public:
-  Numbers(const Model& model, base::Names& names) : model_(model), tree_(*model.tree), pi_(names.intern("pi")) {}
+  Numbers(const Model& model, const base::Names& names) : model_(model), tree_(*model.tree), pi_(names.find("pi")) {}
 
   // Empty when the expression is not of this kind.
   std::optional<double> value(parse::NodeId id, const Scope* scope = nullptr, int depth = 0) const;
+  // Of a condition among such numbers: where it chooses, what it does not choose need not exist.
+  std::optional<bool> truth(parse::NodeId id, const Scope* scope, int depth = 0) const;
   std::optional<long long> whole(parse::NodeId id, const Scope* scope) const;
 
  private:

@@ -45,7 +45,8 @@ class Inference {
       if (tree_[base].kind != NodeKind::name) continue;
       auto symbol = model_.find(tree_[base].name);
       auto index = numbers_.whole(tree_.children[node.first_child + 1].node, nullptr);
-      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1 || *index > base::longest_side) continue;
+      if (!symbol || !model_.symbols[*symbol].open || !index || *index < 1) continue;
+      index = std::min(*index, base::longest_vector);
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
@@ -161,6 +162,8 @@ class Inference {
         return;
       }
       case NodeKind::conditional:
+        if (const auto chosen = numbers_.truth(tree_.child(id, 0), scope))
+          return push(tree_.child(id, *chosen ? 1 : 2), shape, likely, scope, depth + 1);
         push(tree_.child(id, 1), shape, likely, scope, depth + 1);
         push(tree_.child(id, 2), shape, likely, scope, depth + 1);
         return;

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "base/growth.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/target.h"
 #include "compiler/parse/parse.h"
@@ -53,6 +54,13 @@ class Reports {
   void report_given(const parse::ShapeGiven& given) {
     auto shape = given_shape(tree_, numbers_, given.shape);
     if (!shape) {
+      const bool is_matrix = tree_[given.shape].kind == NodeKind::tuple;
+      const long long longest = is_matrix ? base::longest_side : base::longest_vector;
+      for (std::uint32_t i = 0; i < (is_matrix ? tree_[given.shape].child_count : 1); ++i) {
+        const NodeId side = is_matrix ? tree_.child(given.shape, i) : given.shape;
+        if (const auto size = numbers_.whole(side, nullptr); size && *size > longest)
+          return shapes_.rules().report_too_long(tree_[side].span, is_matrix ? "a matrix" : "a vector", *size, longest);
+      }
       diags_.report(tree_[given.shape].span, not_constant, "the shape of a port")
           .hint("write `: 3` for a vector of 3, `: (3, 3)` for a matrix");
       return;
@@ -143,7 +151,8 @@ class Reports {
     }
     auto time = numbers_.value(condition.time);
     if (!time)
-      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition");
+      diags_.report(tree_[condition.time].span, not_constant, "the time of a condition")
+          .hint("write a number, or a name that is declared: `constant T = 2;`");
     else if (!std::isfinite(*time))
       diags_.report(tree_[condition.time].span, not_constant, "the time of a condition").hint("it is {}", *time);
     else

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "base/growth.h"
 #include "compiler/check/diagnostics.h"
 
 namespace check {
@@ -25,6 +29,21 @@ Known ShapeRules::component_wise(Known a, Known b, base::Span span, std::string_
   return {};
 }
 
+Known ShapeRules::matrix_of(std::uint32_t rows, std::uint32_t columns, base::Span span) const {
+  const bool is_small = static_cast<long long>(rows) * columns <= base::longest_side * base::longest_side;
+  if (!is_small && is_reporting) report_too_long(span, "a matrix", std::max(rows, columns), base::longest_side);
+  return Known::of(Shape::matrix(rows, columns));
+}
+
+void ShapeRules::report_too_long(base::Span span, std::string_view what, long long size, long long longest) const {
+  if (std::exchange(is_too_long_told, true)) return;
+  auto report = diags.report(span, vector_too_long, what, size, longest);
+  if (longest == base::longest_vector)
+    report.hint("share it among several, or give each an instance of its own: `cell[k in 1..n] = Cell(..);`");
+  else
+    report.hint("share it among several, or write out what it does: `sum(j in 1..n: ..)`");
+}
+
 Known ShapeRules::product(Known a, Known b, base::Span span) const {
   if (a.state == Known::any || b.state == Known::any) return Known::of_any();
   if (!a.is_fixed() || !b.is_fixed()) return {};
@@ -33,7 +52,7 @@ Known ShapeRules::product(Known a, Known b, base::Span span) const {
   if (a.shape.is_vector() && b.shape.is_vector()) return component_wise(a, b, span, "these cannot be multiplied");
   if (a.shape.is_matrix() && a.shape.columns == b.shape.rows) {
     if (b.shape.is_vector()) return Known::of(Shape::vector(a.shape.rows));
-    return Known::of(Shape::matrix(a.shape.rows, b.shape.columns));
+    return matrix_of(a.shape.rows, b.shape.columns, span);
   }
   if (is_reporting) {
     auto report = diags.report(span, shapes_differ, "these cannot be multiplied", describe(a.shape), describe(b.shape));

@@ -7,6 +7,7 @@
 #include "compiler/emit_llvm/jit.h"
 #include "compiler/emit_llvm/testing/compare.h"
 #include "compiler/emit_llvm/testing/sample_programs.h"
+#include "compiler/emit_llvm/wasm.h"
 #include "compiler/tangent/tangent.h"
 
 namespace backend_testing {
@@ -69,6 +70,15 @@ class CCompilers : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, CCompilers,
                          testing::Values("gcc -O2", "gcc -O0", "gcc -O3 -march=native", "clang-19 -O2", "clang-19 -O0",
                                          "clang-19 -O3 -march=native"));
+
+// A module would start from the guess and say nothing.
+TEST(Wasm, RefusesToStartWhereItCannotSearch) {
+  ir::Program program = all_samples().front();
+  program.conditions.push_back({"x(2) = 1", 1, program.starting_time + 2});
+  std::string failure;
+  EXPECT_TRUE(emit_llvm::emit_wasm(program, failure).empty());
+  EXPECT_NE(failure.find("`x(2) = 1`"), std::string::npos) << failure;
+}
 
 TEST_P(CCompilers, HaveTheBitsOfTheQuickTier) {
   const std::vector<ir::Program> programs = samples_with_tangents();

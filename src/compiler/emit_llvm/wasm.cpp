@@ -1,5 +1,6 @@
 #include "compiler/emit_llvm/wasm.h"
 
+#include <fmt/format.h>
 #include <llvm/IR/LLVMContext.h>
 #include <llvm/Linker/Linker.h>
 #include <llvm/Support/raw_ostream.h>
@@ -121,6 +122,13 @@ std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& mach
 }  // namespace
 
 std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& failure) {
+  for (const ir::Condition& condition : program.conditions) {
+    if (condition.time <= program.starting_time) continue;
+    failure = fmt::format(
+        "a module does not search for the start that `{}` asks for: find it first, and put it in as the start",
+        condition.text);
+    return {};
+  }
   const auto machine = make_wasm_machine();
   llvm::LLVMContext context;
   silence_remarks(context);

@@ -11,7 +11,8 @@
 
 namespace emit_llvm {
 
-// Empty, with `failure` set, when the linker cannot be run.
+// Empty, with `failure` set, when the linker cannot be run, and for a model with boundary values at other times: nothing in a module
+// searches for its start, so it is found before (runtime/sim/shooting.h) and put in (export/export_c.h, set_start).
 [[nodiscard]] std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& failure);
 
 // Many models in one module, for tests: model k's table is the exported `m<k>_model`; the exports of wasm_host.c take it

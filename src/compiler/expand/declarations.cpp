@@ -118,6 +118,7 @@ class Declarations {
       if (is_port(scope, item.name) && !item.family.valid()) continue;
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::behaviour, locals);
     }
+    for (const parse::Condition& item : body.conditions) (void)number(program_, item.time, scope, locals);
     for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(program_, loop.low, loop.high, loop.name, scope, locals,
@@ -125,7 +126,7 @@ class Declarations {
     }
   }
 
-  // Parameters that say when an event happens are fixed before the run.
+  // Parameters that say when an event happens are fixed before the run, as are those of the times of conditions.
   void fix_timing(const parse::Event& item, Scope& scope, const Local* locals) {
     for (NodeId id : {item.period, item.from}) {
       if (id.valid()) (void)number(program_, id, scope, locals);

@@ -8,9 +8,10 @@
 namespace expand {
 
 parse::Tree expand(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides,
-                   diag::Sink& diags) {
+                   diag::Sink& diags, std::vector<Alias>* aliases) {
   if (is_plain(tree)) return tree;
   Program program(std::move(tree), names, overrides, diags);
+  program.aliases = aliases;
   Scope& top = declare(program);
   // Every scope knows its names from here on.
   write_items(program, top);

@@ -8,7 +8,7 @@
 //                     then both are one quantity. Any other argument gets an equation, `s.a = x - y`. A port without argument is
 //                     a local name.
 //   parameters        an argument that is a number replaces the default and stays changeable from outside; any other is bound as a port is.
-//                     A parameter that a range, an index or the timing of an event reads is fixed before the run.
+//                     A parameter that a range, an index, the timing of an event or the time of a condition reads is fixed.
 //   behaviours        a behaviour may be a port: `ports y; reactive y = ..`. An event given for a port is that event.
 //   S(a);             is named S[1], S[2] .. in the order of the text.
 //   x[i in 1..3] = e  three quantities x[1], x[2], x[3]; `x` alone is the tuple of them.
@@ -18,7 +18,9 @@
 // Cost: linear in what is written out, which is bounded.
 #pragma once
 
+#include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/names.h"
 #include "compiler/parse/tree.h"
@@ -26,8 +28,15 @@
 
 namespace expand {
 
-// `overrides` are numbers given from outside by full name; they count where a range reads them.
+// A port that is one quantity with its argument, by the names of both: `b.x` is `a.x`.
+struct Alias {
+  std::string name;
+  std::string meaning;
+};
+
+// `overrides` are numbers given from outside by full name; they count where a range reads them. `aliases` may be null.
 [[nodiscard]] parse::Tree expand(parse::Tree tree, base::Names& names,
-                                 const std::unordered_map<base::NameId, double>& overrides, diag::Sink& diags);
+                                 const std::unordered_map<base::NameId, double>& overrides, diag::Sink& diags,
+                                 std::vector<Alias>* aliases = nullptr);
 
 }  // namespace expand

@@ -133,7 +133,12 @@ NodeId Expressions::bound_to(NameId name, Found found) {
   const NodeId value = expand(entry.argument, parent, counters);
   const bool is_cycle = entry.state == Entry::done;
   entry.state = Entry::done;
-  if (!is_cycle && is_reference(value)) return entry.bound = value;
+  if (!is_cycle && is_reference(value)) {
+    const NodeKind kind = tree_[value].kind;
+    if (program_.aliases && (kind == NodeKind::name || kind == NodeKind::prime || kind == NodeKind::index))
+      program_.aliases->push_back({found.scope->prefix + names_.text(name), parse::print(tree_, names_, value)});
+    return entry.bound = value;
+  }
   const base::Span span = tree_[entry.argument].span;
   const NodeId own = add_name(found.scope->prefix + names_.text(name), span);
   if (tree_[value].kind == NodeKind::name && tree_[value].name == tree_[own].name) return {};

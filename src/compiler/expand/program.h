@@ -11,6 +11,7 @@
 #include "base/growth.h"
 #include "base/names.h"
 #include "compiler/expand/diagnostics.h"
+#include "compiler/expand/expand.h"
 #include "compiler/expand/scope.h"
 #include "diag/sink.h"
 
@@ -61,6 +62,7 @@ struct Program {
   std::vector<Scope*> instances;
   std::size_t turns = 0;  // of all loops, families and sums
   bool is_too_large = false;
+  std::vector<Alias>* aliases = nullptr;  // gains what is asked for
 };
 
 }  // namespace expand

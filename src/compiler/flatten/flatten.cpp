@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "compiler/check/builtins.h"
+#include "compiler/check/numbers.h"
 #include "compiler/check/scope.h"
 #include "compiler/check/target.h"
 #include "compiler/flatten/diagnostics.h"
@@ -36,7 +37,7 @@ using Scope = check::Binding<Value>;
 class Flattener {
  public:
   Flattener(const check::Model& model, const base::Names& names, diag::Sink& diags)
-      : model_(model), tree_(*model.tree), names_(names), diags_(diags), algebra_(flat_.pool) {}
+      : model_(model), tree_(*model.tree), names_(names), diags_(diags), numbers_(model, names), algebra_(flat_.pool) {}
 
   flat::Model run() {
     time_ = names_.find("t");
@@ -124,7 +125,7 @@ class Flattener {
       return places_[id.value] = number(0);
     }
     evaluating_[id.value] = true;
-    Value value = evaluate(tree_.constants[symbol.declaration].value, nullptr);
+    Value value = evaluate_in(nullptr, tree_.constants[symbol.declaration].value, nullptr);
     const bool is_constant =
         std::all_of(value.items.begin(), value.items.end(), [&](ExprId item) { return flat_.pool.is_constant(item); });
     if (!is_constant) {
@@ -497,7 +498,9 @@ class Flattener {
     handling.state = Handling::in_progress;
     open_handlers_.push_back(symbol);
     const Scope own{nullptr, handling.behaviour->own, places_[symbol.value]};
-    Value value = evaluate(handling.handler->value, handling.behaviour->own.valid() ? &own : nullptr);
+    const check::Scope counted{nullptr, handling.behaviour->own, {}};
+    const bool has_own = handling.behaviour->own.valid();
+    Value value = evaluate_in(has_own ? &counted : nullptr, handling.handler->value, has_own ? &own : nullptr);
     open_handlers_.pop_back();
     if (handling.state != Handling::done) handling.value = std::move(value);
     handling.state = Handling::done;
@@ -562,6 +565,13 @@ class Flattener {
 
   ExprId truth_of(NodeId id, const Scope* scope) { return as_truth(evaluate(id, scope).items[0]); }
   ExprId number_of(NodeId id, const Scope* scope) { return as_number(evaluate(id, scope).items[0]); }
+
+  Value evaluate_in(const check::Scope* counted, NodeId id, const Scope* scope) {
+    const check::Scope* outside = std::exchange(counted_, counted);
+    Value value = evaluate(id, scope);
+    counted_ = outside;
+    return value;
+  }
 
   Value evaluate(NodeId id, const Scope* scope) {
     const parse::Node& node = tree_[id];
@@ -639,6 +649,8 @@ class Flattener {
       }
       case NodeKind::conditional: {
         ExprId condition = truth_of(tree_.child(id, 0), scope);
+        // Check has looked only at what is chosen.
+        if (const auto chosen = numbers_.truth(tree_.child(id, 0), counted_)) return child(*chosen ? 1 : 2);
         return component_wise(child(1), child(2),
                               [&](ExprId x, ExprId y) { return pool.make(Op::select, condition, x, y); });
       }
@@ -648,7 +660,8 @@ class Flattener {
         Value result{Shape::scalar(), {pool.constant(0)}, true};
         for (long long i = low; i <= high; ++i) {
           Scope inner{scope, node.name, number(static_cast<double>(i))};
-          result = component_wise(Op::add, result, evaluate(tree_.child(id, 2), &inner));
+          const check::Scope counted{counted_, node.name, {.number = static_cast<double>(i)}};
+          result = component_wise(Op::add, result, evaluate_in(&counted, tree_.child(id, 2), &inner));
         }
         return result;
       }
@@ -797,12 +810,17 @@ class Flattener {
     if (auto found = model_.find(name); found && model_.symbols[*found].role == Role::function) {
       const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
       std::vector<Scope> bindings(function.arguments.size());
+      std::vector<check::Scope> counted(bindings.size());
       const Scope* inner = nullptr;
+      const check::Scope* inner_counted = nullptr;
       for (std::uint32_t i = 0; i < bindings.size(); ++i) {
-        bindings[i] = {inner, function.arguments[i], evaluate(tree_.child(id, i + 1), scope)};
+        const NodeId argument = tree_.child(id, i + 1);
+        bindings[i] = {inner, function.arguments[i], evaluate(argument, scope)};
+        counted[i] = {inner_counted, function.arguments[i], {.node = argument, .scope = counted_}};
         inner = &bindings[i];
+        inner_counted = &counted[i];
       }
-      return evaluate(function.value, inner);
+      return evaluate_in(inner_counted, function.value, inner);
     }
     const check::BuiltinRow* builtin = check::find_builtin(names_.text(name));
     TACTUS_CHECK(builtin != nullptr);
@@ -1054,6 +1072,8 @@ class Flattener {
   const parse::Tree& tree_;
   const base::Names& names_;
   diag::Sink& diags_;
+  check::Numbers numbers_;
+  const check::Scope* counted_ = nullptr;  // what check knows of the names that are bound here
   flat::Model flat_;
   LinearAlgebra algebra_;
   symbolic::Rewrite smooth_{flat_.pool, [](ExprId) { return ExprId(); },

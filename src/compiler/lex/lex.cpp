@@ -391,7 +391,12 @@ class Lexer {
     }
     diag::Sink::Reported reported = diags_.report(span_from(begin), stray_character, shown(point.value, character));
     for (const Advice& advice : advices)
-      if (advice.character == point.value) reported.hint("{}", advice.hint);
+      if (advice.character == point.value && !(point.value == 0x00b0 && (peek() == 'C' || peek() == 'F')))
+        reported.hint("{}", advice.hint);
+    if (point.value == 0x00b0 && peek() == 'C')
+      reported.hint("its zero lies elsewhere; write kelvin: 20 degrees Celsius are `293.15 [K]`");
+    if (point.value == 0x00b0 && peek() == 'F')
+      reported.hint("its zero lies elsewhere; write kelvin: 68 degrees Fahrenheit are `293.15 [K]`");
     if (is_printed_quote(point.value))
       read_printed_text(begin);
     else

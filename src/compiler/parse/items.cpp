@@ -395,6 +395,13 @@ void Parser::read_equation() {
       diag::Sink::Reported reported = report_no_equation();
       if (comparison_operator() != Op::none || at(TokenKind::and_and) || at(TokenKind::or_or))
         reported.hint("a relation alone is no equation; it stands in one: `x' = if x < 1 then 1 else 0;`");
+      if (at(TokenKind::prime) && equation.family.valid()) {
+        const auto written = [&](NodeId id) { return sources_.text(tree_[id].span); };
+        reported.hint("each has an equation of its own: `for {0} in {1}..{2} {{ {3}[{0}]' = ..; }}`",
+                      names_.text(equation.family.index), written(equation.family.low), written(equation.family.high),
+                      text(first));
+      }
+      if (chosen) reported.hint("`if` chooses a value, inside one equation: `x' = if x > 1 then 1 else 2;`");
       if (at(TokenKind::tilde)) reported.hint("`~` is a guess, under `boundary`");
       if (at(TokenKind::colon)) reported.hint("names are not declared; an equation defines them: `x = 1;`");
       if (at(TokenKind::fat_arrow)) reported.hint("`=>` belongs to a handler; an equation is written with `=`");

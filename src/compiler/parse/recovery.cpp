@@ -172,6 +172,8 @@ void Parser::report_expected_expression() {
     reported.hint("a prime stands behind what it differentiates: `x'`");
   else if (const std::string meant = matrix_meant(); !meant.empty())
     reported.hint("write `{}`", meant);
+  else if (at(TokenKind::left_brace) && at_ > 0 && (word_at(at_ - 1) == Word::then || word_at(at_ - 1) == Word::else_))
+    reported.hint("`if` chooses a value, inside one equation: `x' = if x > 1 then 1 else 2;`");
   else if (at(TokenKind::left_bracket) || at(TokenKind::left_brace))
     reported.hint("a vector is written `(a, b)`, a matrix `((a, b), (c, d))`");
   else if (at(TokenKind::dot))
@@ -314,6 +316,7 @@ void Parser::skip_foreign_block(std::string_view word) {
     same_line = same_line && (i == at_ || !on_new_line(i));
     if (same_line && token(i).kind == TokenKind::left_brace && closing_[i] != 0) {
       at_ = closing_[i] + 1;
+      if (this->word() == Word::else_) skip_foreign_block(word);
       return;
     }
     if (text(i) == "end" && (word.empty() ? text(i + 1) != "for" && text(i + 1) != "if" : text(i + 1) == word)) {

@@ -116,8 +116,7 @@ Cvode::Engine::Engine(const tactus_model& model)
   memory_ = CVodeCreate(CV_BDF, context_);
   TACTUS_CHECK(y_ && derivative_of_y_ && matrix_ && solver_ && memory_);
   // What goes wrong comes back as a number; nothing is printed.
-  CVodeSetErrHandlerFn(
-      memory_, [](int, const char*, const char*, char*, void*) {}, nullptr);
+  CVodeSetErrHandlerFn(memory_, [](int, const char*, const char*, char*, void*) {}, nullptr);
 }
 
 Cvode::Engine::~Engine() {
