@@ -754,9 +754,8 @@ class Dimensions {
         return i ? row(argument(0), *i - 1) : given_up();
       }
       case Builtin::integration:
-        return each(argument(0), [](const Form& form) {
-          return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{};
-        });
+        return each(argument(0),
+                    [](const Form& form) { return form.is_rigid() ? in_time(scalar(form), {1, 1}).items[0] : Form{}; });
       case Builtin::diff: {
         const Form by = argument(1).item(0);
         return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });

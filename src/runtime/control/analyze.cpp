@@ -179,7 +179,7 @@ void take_out(std::vector<Complex>& poles, const std::vector<Complex>& found) {
 }
 
 // Marks in `poles` the nearest to each of `found`.
-void mark(std::vector<Pole>& poles, const std::vector<Complex>& found, bool Pole::*flag) {
+void mark(std::vector<Pole>& poles, const std::vector<Complex>& found, bool Pole::* flag) {
   for (const Complex value : found) {
     Pole* nearest = nullptr;
     for (Pole& pole : poles) {

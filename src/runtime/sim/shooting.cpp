@@ -314,7 +314,7 @@ bool Shooting::find_scale(const Carrier& from, std::uint32_t condition, double& 
   tactus_instance* instance = plain_.get();
   if (from.instance != instance) {
     *instance = *from.instance;
-    const auto copy = [&](std::uint32_t tactus_layout::*section, std::uint32_t count) {
+    const auto copy = [&](std::uint32_t tactus_layout::* section, std::uint32_t count) {
       std::copy_n(tactus_data(from.instance) + from.model->layout.*section, count,
                   tactus_data(instance) + model_.layout.*section);
     };
@@ -763,9 +763,9 @@ void Shooting::tell_of_the_run(Point& point, BoundarySolution& solution) {
     if (!(miss && miss->relative <= allowed) && cut(point)) {
       miss = run_through(point, tolerance_);
     } else {
-      solution.notes.push_back(
+      solution.why_finer =
           fmt::format("at the tolerance of {:g} the run would {}, small errors grow so much: it goes at {:g}",
-                      plan_.tolerance, off, tolerance_));
+                      plan_.tolerance, off, tolerance_);
     }
   }
   if (miss) solution.residual = miss->absolute;
