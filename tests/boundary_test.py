@@ -335,6 +335,13 @@ class Words(Folder):
         last = subprocess.run([str(directory / "model")], check=True, capture_output=True, text=True).stdout.splitlines()[-1]
         x, y = (float(value) for value in last.split(",")[1:3])
         self.near(x**2 + (y + 9.81 / 2) ** 2, 100, 1e-6)
+        shutil.rmtree(directory)
+        told = self.tactus("export c", TheRunItself.LORENZ, "-o", directory)
+        self.assertIn("only at a finer tolerance: --tolerance 1e-10", told.stderr)
+        subprocess.run(["make", "-s", "-C", str(directory)], check=True, capture_output=True)
+        fine = [str(directory / "model"), "--until", "20", "--tolerance", "1e-10"]
+        last = subprocess.run(fine, check=True, capture_output=True, text=True).stdout.splitlines()[-1]
+        self.near(float(last.split(",")[1]), 5, 1e-4)
         refused = self.tactus("export c", layers(20), "-o", directory)
         self.assertEqual(refused.returncode, 4)
         self.assertIn("cannot be exported", refused.stderr)

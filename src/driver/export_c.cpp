@@ -45,6 +45,10 @@ std::optional<Mistake> bake_boundary_values(ir::Program& program, const std::vec
   }
   exporting::set_start(program, found.nodes[0].states);
   notes.push_back(found.note());
+  notes.insert(notes.end(), found.notes.begin(), found.notes.end());
+  if (!found.why_finer.empty())
+    notes.push_back(
+        fmt::format("a run from there meets them only at a finer tolerance: --tolerance {:g}", found.tolerance));
   notes.push_back("the start that was found is put in: it does not follow parameters that are changed later");
   return std::nullopt;
 }

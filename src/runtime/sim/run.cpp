@@ -259,6 +259,7 @@ bool Run::meet_boundary_values() {
         "found {}{}",
         nodes.size() == 2 ? "once" : fmt::format("{} times", nodes.size() - 1), between));
   }
+  if (!boundary_->why_finer.empty()) notes_.push_back(boundary_->why_finer);
   notes_.insert(notes_.end(), boundary_->notes.begin(), boundary_->notes.end());
   tolerance_ = boundary_->tolerance;
   return true;

@@ -763,9 +763,9 @@ void Shooting::tell_of_the_run(Point& point, BoundarySolution& solution) {
     if (!(miss && miss->relative <= allowed) && cut(point)) {
       miss = run_through(point, tolerance_);
     } else {
-      solution.notes.push_back(
+      solution.why_finer =
           fmt::format("at the tolerance of {:g} the run would {}, small errors grow so much: it goes at {:g}",
-                      plan_.tolerance, off, tolerance_));
+                      plan_.tolerance, off, tolerance_);
     }
   }
   if (miss) solution.residual = miss->absolute;

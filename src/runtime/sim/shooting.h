@@ -57,6 +57,7 @@ struct BoundarySolution {
   double residual = 0;             // the most that a condition is off in a run through the nodes, in its own unit
   double until = 0;                // the time of the last condition
   double tolerance = 0;            // of the adaptive steps of that run: the plan's, or as much finer as it takes
+  std::string why_finer;           // in words, when it is finer for a run in one piece
   std::vector<std::string> notes;  // what else a reader of the run should know
   bool is_interrupted = false;
   std::optional<Failure> failure;
