@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|scale]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -66,9 +66,9 @@ int main(int argc, char** argv) {
     } else if (word == "--only" && i + 1 < argc) {
       options.only = argv[++i];
     } else {
-      fmt::print(
-          stderr,
-          "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|scale]\n");
+      fmt::print(stderr,
+                 "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only "
+                 "steps|text|memory|editor|stiff|events|mechanics|scale]\n");
       return 2;
     }
   }
@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
   add("steps", bench::measure_fixed_steps);
   add("stiff", bench::measure_stiff);
   add("events", bench::measure_events);
+  add("mechanics", bench::measure_mechanics);
 
   if (options.json) {
     auto array = nlohmann::ordered_json::array();

@@ -12,7 +12,7 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;    // "steps", "text", "memory", "editor", "stiff", "events", "scale"; empty: all
+  std::string only;    // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "scale"; empty: all
 };
 
 // One line of the table.
@@ -29,6 +29,7 @@ std::vector<Figure> measure_fixed_steps(const Options& options);
 std::vector<Figure> measure_scale(const Options& options);
 std::vector<Figure> measure_stiff(const Options& options);
 std::vector<Figure> measure_events(const Options& options);
+std::vector<Figure> measure_mechanics(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);

@@ -19,7 +19,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last. Only for a model that has some. */
+ * the most that they are then off: what they were before the last iteration times its size, for it squares what is left. Only
+ * for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations);
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */

@@ -117,6 +117,7 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   const double small = 8.0 * 0x1p-52;
+  const double square_is_small = 1e-8;
   const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
@@ -132,6 +133,9 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
     if (size <= small) break;
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     instance->first_stage_valid = 0;
+    /* Newton's method squares it: nothing would be left to do but rounding. */
+    off *= size;
+    if (size <= square_is_small) break;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);
   return TACTUS_OK;
@@ -139,9 +143,17 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
 
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x) {
   if (model->constraint_count == 0) return;
-  const tactus_instance before = *instance;
+  const double residual = instance->constraint_residual;
+  const int32_t is_valid = instance->first_stage_valid;
+  const int32_t status = instance->status;
+  const int32_t index = instance->failed_index;
+  const int32_t block = instance->failed_block;
   tk_project(model, instance, t, x, TK_FIXED_PROJECTIONS);
-  *instance = before;
+  instance->constraint_residual = residual;
+  instance->first_stage_valid = is_valid;
+  instance->status = status;
+  instance->failed_index = index;
+  instance->failed_block = block;
 }
 
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,

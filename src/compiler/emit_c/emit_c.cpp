@@ -388,16 +388,30 @@ class ModelPrinter {
     }
     if (!instance_used) line("  (void)instance;");
     if (uses("status")) line("  int status;");
+    if (keeps_all(kept_warm)) {
+      if (!uses("warm")) line("  double* const warm = tactus_data(instance) + {};", layout_.warm);
+      if (!uses("work")) line("  double* const work = tactus_data(instance) + {};", layout_.work);
+    }
     keep_warm(kept_warm);
     text_ += body.text;
     restore_warm(kept_warm);
     line("  return TACTUS_OK;\n}}\n");
   }
 
+  // Whether there is room to keep the whole section, which is then a loop.
+  bool keeps_all(const std::vector<std::uint32_t>& places) const {
+    return !places.empty() && program_.kept_warm_count > 0;
+  }
   void keep_warm(const std::vector<std::uint32_t>& places) {
+    if (keeps_all(places))
+      return line("  for (uint32_t k = 0; k < {}; k++) work[{} + k] = warm[k];", program_.kept_warm_count,
+                  ir::kept_warm_place(program_));
     for (std::uint32_t k : places) line("  const double kept_{} = warm[{}];", k, k);
   }
   void restore_warm(const std::vector<std::uint32_t>& places) {
+    if (keeps_all(places))
+      return line("  for (uint32_t k = 0; k < {}; k++) warm[k] = work[{} + k];", program_.kept_warm_count,
+                  ir::kept_warm_place(program_));
     for (std::uint32_t k : places) line("  warm[{}] = kept_{};", k, k);
   }
 
@@ -426,6 +440,7 @@ class ModelPrinter {
     line("static int {}_{}(const tactus_model* model, {}) {{", prefix_, name, parameters);
     line("  (void)model;");
     if (!kept_warm.empty()) line("  double* const warm = tactus_data(instance) + {};", layout_.warm);
+    if (keeps_all(kept_warm)) line("  double* const work = tactus_data(instance) + {};", layout_.work);
     keep_warm(kept_warm);
     line("  int status = TACTUS_OK;");
     for (std::size_t k = 0; k < function.chunks.size(); ++k) {

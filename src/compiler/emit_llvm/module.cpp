@@ -257,7 +257,17 @@ class ModuleBuilder {
     start_function(whole);
     llvm::Value* const instance = whole->getArg(1);
     std::vector<llvm::Value*> kept;
-    for (std::uint32_t k : kept_warm) kept.push_back(load(section(instance, layout_.warm, k)));
+    // With room for it the whole section is kept, which is a copy.
+    const bool keeps_all = !kept_warm.empty() && program_.kept_warm_count > 0;
+    const auto copy_warm = [&](std::uint32_t to, std::uint32_t from) {
+      builder_.CreateMemCpy(section(instance, to, 0u), llvm::Align(8), section(instance, from, 0u), llvm::Align(8),
+                            8 * std::uint64_t{program_.kept_warm_count});
+    };
+    const std::uint32_t kept_place = layout_.work + ir::kept_warm_place(program_);
+    if (keeps_all) copy_warm(kept_place, layout_.warm);
+    for (std::uint32_t k : kept_warm) {
+      if (!keeps_all) kept.push_back(load(section(instance, layout_.warm, k)));
+    }
     if (source.chunks.size() == 1) chunk(source.chunks[0], surroundings(whole, 1, arguments));
     std::vector<llvm::Value*> given;
     for (unsigned k = 1; k < whole->arg_size(); ++k) given.push_back(whole->getArg(k));
@@ -265,6 +275,7 @@ class ModuleBuilder {
       llvm::Value* status = builder_.CreateCall(parts[k], given);
       if (ir::can_fail(source.chunks[k])) return_if_failed(status, nullptr);
     }
+    if (keeps_all) copy_warm(layout_.warm, kept_place);
     for (std::size_t k = 0; k < kept.size(); ++k) store(kept[k], section(instance, layout_.warm, kept_warm[k]));
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
     inline_elementary_ = false;

@@ -264,6 +264,7 @@ struct Program {
   std::uint32_t work_count = 0;
   std::uint32_t tangent_work_count = 0;  // room behind it for tangents; tangent::work_count
   std::uint32_t loop_work_count = 0;     // and behind that for values that cross loops; reroll::reserve
+  std::uint32_t kept_warm_count = 0;  // and last, 0 or warm_count: for warm starts that a function leaves as they were
   std::optional<Tangents> tangents = {};
 
   double starting_time = 0;

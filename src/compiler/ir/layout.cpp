@@ -42,7 +42,9 @@ tactus_layout layout_of(const Program& program) {
   return layout;
 }
 
-std::uint32_t work_count(const Program& program) {
+std::uint32_t work_count(const Program& program) { return kept_warm_place(program) + program.kept_warm_count; }
+
+std::uint32_t kept_warm_place(const Program& program) {
   return program.work_count + program.tangent_work_count + program.loop_work_count;
 }
 

@@ -13,6 +13,8 @@ tactus_layout layout_of(const Program& program);
 
 // The table's work_count: with the room for tangents and loops.
 std::uint32_t work_count(const Program& program);
+// Where in work the warm starts are kept, when there is room for them.
+std::uint32_t kept_warm_place(const Program& program);
 
 // The model table's events without their names, which are left null, and the times of all TACTUS_AT events.
 struct EventTable {

@@ -13,6 +13,8 @@
 namespace reroll {
 namespace {
 
+constexpr std::uint32_t few_warm_starts = 16;
+
 std::size_t size_of(const ir::Function& function) {
   std::size_t size = 0;
   for (const ir::Chunk& chunk : function.chunks) size += chunk.instructions.size();
@@ -40,6 +42,7 @@ void roll_if_it_fits(ir::Function& function, const ir::Program& program) {
 
 void reserve(ir::Program& program) {
   program.loop_work_count = 0;
+  program.kept_warm_count = program.warm_count > few_warm_starts ? program.warm_count : 0;
   ir::for_each_own_function(program, [&](const ir::Function& function) {
     // A tangent has its values too, and what they have in common.
     if (const auto made = rolled(function, 0))

@@ -15,7 +15,8 @@ namespace reroll {
 // Functions of fewer instructions are left alone.
 inline constexpr std::size_t smallest_function = 1500;
 
-// Sets loop_work_count: how much work the loops of the program's functions, and mostly those of their tangents, need.
+// Sets loop_work_count: how much work the loops of the program's functions, and mostly those of their tangents, need; and
+// kept_warm_count where there are many warm starts, so that keeping them is a loop too.
 void reserve(ir::Program& program);
 
 // What backends print. Nothing changes where that room does not suffice, and in functions that are small or have no runs.
