@@ -781,9 +781,8 @@ class SqueezingMechanism(ExampleTest):
         # Speeds to 1e-9 are the 0.5 J of the motor to 2e-9, step by step.
         self.assert_close(values(self.FILE)["E"], values(self.FILE, "--until", 0)["E"], 1e-8)
 
-    def test_without_the_motor_the_spring_moves_it(self):
-        # The start is no rest: the spring pulls, yet crank and rod are in line with the lever, so the published start, where only the
-        # motor accelerates, stays as it is.
+    def test_without_the_motor_it_rests(self):
+        # With theta = 0 crank and rod are in line: the spring pulls, but along them, a dead centre.
         got = values(self.FILE, "--set", "torque=0")
         self.assert_close(got["beta"], -0.0617138900142764, 1e-9)
 
