@@ -39,11 +39,13 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
     /* The row of which most is left, for its size. */
     uint32_t pivot = rows;
     double best = tk_dependent * tk_dependent;
+    double best_whole = 1.0;
     for (uint32_t i = 0; i < rows; i++) {
       if (is_used[i] != 0.0 || !(whole[i] > 0.0)) continue;
-      const double left = tk_dot(n, a + (uint64_t)i * n, a + (uint64_t)i * n) / whole[i];
-      if (left > best) {
+      const double left = rank == 0 ? whole[i] : tk_dot(n, a + (uint64_t)i * n, a + (uint64_t)i * n);
+      if (left * best_whole > best * whole[i]) {
         best = left;
+        best_whole = whole[i];
         pivot = i;
       }
     }
@@ -57,7 +59,8 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
     }
     const double length = tk_sqrt(tk_dot(n, q, q));
     if (!(length > 0.0)) break;
-    for (uint32_t i = 0; i < n; i++) q[i] /= length;
+    const double inverse = 1.0 / length;
+    for (uint32_t i = 0; i < n; i++) q[i] *= inverse;
     triangle[(uint64_t)pivot * rows + rank] = length;
     is_used[pivot] = (double)(rank + 1);
     for (uint32_t i = 0; i < rows; i++) {
@@ -66,7 +69,7 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
 
     double rest = b[pivot];
     for (uint32_t k = 0; k < rank; k++) rest -= triangle[(uint64_t)pivot * rows + k] * y[k];
-    y[rank] = rest / length;
+    y[rank] = rest * inverse;
     for (uint32_t i = 0; i < n; i++) u[i] += y[rank] * q[i];
     b[pivot] = 0.0;
   }

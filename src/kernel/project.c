@@ -125,11 +125,13 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
     const int status = tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     off = tk_largest_of(r.rows, r.left);
-    double share;
-    const int32_t worst = tk_worst_row(&r, &share);
     tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
     const double size = tk_largest_of(n, r.step);
-    if (!(size <= most)) return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, worst);
+    if (!(size <= most)) {
+      double share;
+      tk_constraint_rows(model, instance, &r, t, x);
+      return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &share));
+    }
     if (size <= small) break;
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     instance->first_stage_valid = 0;
