@@ -361,6 +361,14 @@ class Redundant(ConstraintsTest):
         self.assertTrue(any("dot(N - M, N - M)" in note for note in told["notes"]), told["notes"])
 
 
+class Circuits(ConstraintsTest):
+    def test_a_current_through_a_capacitor_may_have_a_name(self):
+        # Two equations say what i is, one of them by derivatives: hidden is x + y = t, so y = 1 - exp(-t / 2).
+        told = self.run_json("boundary x(0) = 0; y(0) ~ 0;\nsystem i = x' - y'; i = t - x; i = y;\n", "--until", 1, "--tolerance", "1e-10")
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-0.5), delta=1e-9)
+        self.assertAlmostEqual(told["values"]["i"], 1 - math.exp(-0.5), delta=1e-9)
+
+
 class Exported(ConstraintsTest):
     def assert_same_rows(self, text):
         """The program of `tactus export c` writes the numbers of `tactus run`, also between steps."""

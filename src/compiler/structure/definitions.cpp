@@ -21,6 +21,11 @@ bool mentions(const expr::Pool& pool, ExprId e, std::uint32_t variable) {
   return std::any_of(read.begin(), read.end(), [&](ExprId leaf) { return pool[leaf].index == variable; });
 }
 
+bool has_derivative(const expr::Pool& pool, ExprId e) {
+  auto read = symbolic::leaves(pool, e, Op::variable);
+  return std::any_of(read.begin(), read.end(), [&](ExprId leaf) { return pool[leaf].order > 0; });
+}
+
 // What a delay remembers is computed, be it a derivative that no equation mentions. Whether it is a new one.
 bool want(const flat::Delay& delay, const Constants& constants, Orders& orders) {
   std::uint32_t& highest = orders.highest[delay.source.value];
@@ -172,15 +177,18 @@ Orders find_orders(flat::Model& model, Draft& draft) {
       raise_orders(pool, pool.variable(condition.variable.value, condition.order), orders);
     raise_orders(pool, condition.value, orders);
   }
-  // First the name on the left; then on the right of what is no bare name, then of `x' = v`, which says more about x.
-  // An equation defines one name.
+  // First the name on the left, of equations without derivatives before those with some: where `i = x' - y'` and `i = y` both
+  // stand, the derivatives of i are those of y. Then on the right of what is no bare name, then of `x' = v`, which says more
+  // about x. An equation defines one name.
   std::vector<bool> taken(draft.equations.size());
-  for (int pass = 0; pass < 3; ++pass) {
+  enum Pass { plain_left, left, right, right_of_a_name };
+  for (Pass pass : {plain_left, left, right, right_of_a_name}) {
     for (std::size_t i = 0; i < draft.equations.size(); ++i) {
       const Equation& equation = draft.equations[i];
-      ExprId name = pass == 0 ? equation.left : equation.right;
-      ExprId value = pass == 0 ? equation.right : equation.left;
-      if (taken[i] || (pass == 1 && pool[value].op == Op::variable)) continue;
+      ExprId name = pass <= left ? equation.left : equation.right;
+      ExprId value = pass <= left ? equation.right : equation.left;
+      if (taken[i] || (pass == right && pool[value].op == Op::variable)) continue;
+      if (pass == plain_left && has_derivative(pool, value)) continue;
       if (!is_bare(pool, name) || orders.definition[pool[name].index].valid() ||
           mentions(pool, value, pool[name].index))
         continue;
