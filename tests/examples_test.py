@@ -444,6 +444,25 @@ class MassChain(ExampleTest):
         self.assert_close(values(self.FILE, "--step", 0.02)["E"], energy, 1e-9 * energy, "E")
 
 
+class RcChain(ExampleTest):
+    FILE = "rc_chain.tact"
+
+    @staticmethod
+    def voltages(n, t):
+        """1 - sum over modes of A_m sin(j a_m) exp(-(2 sin(a_m / 2))^2 t), a_m = (2 m - 1) pi / (2 n + 1): fed at one end, free at the other."""
+        angles = [math.pi * (2 * m - 1) / (2 * n + 1) for m in range(1, n + 1)]
+        amplitudes = [4 / (2 * n + 1) * sum(math.sin(j * a) for j in range(1, n + 1)) for a in angles]
+        return [1 - sum(A * math.sin(j * a) * math.exp(-((2 * math.sin(a / 2)) ** 2) * t) for A, a in zip(amplitudes, angles))
+                for j in range(1, n + 1)]
+
+    def test_normal_modes(self):
+        # Errors die out with the modes: a few tolerances stay.
+        for n, words in ((20, []), (300, ["--set", "n=300"])):
+            got = values(self.FILE, "--tolerance", "1e-9", *words)
+            for j, expected in enumerate(self.voltages(n, 400), 1):
+                self.assert_close(got[f"cell[{j}].v"], expected, 1e-8, f"cell {j} of {n}")
+
+
 class Thermostat(ExampleTest):
     FILE = "thermostat.tact"
 

@@ -115,7 +115,6 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   }
   tk_take_step(model, instance, &trial, x, after);
   tk_copy(n, last, tk_kept_derivative(model, instance));
-  if (model->constraint_count == 0) instance->first_stage_valid = 1;
   return TACTUS_OK;
 }
 

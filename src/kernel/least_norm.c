@@ -1,5 +1,6 @@
 /* The shortest u with A u = b, A of any rank. Enters: `rows` vectors of n doubles, b. Leaves: u, the rank, and in b what cannot
- * be met. Modified Gram-Schmidt over the rows with pivoting, every row orthogonalised twice; Bjorck, Numerical Methods for Least
+ * be met. Modified Gram-Schmidt over the rows with pivoting, a row of which little is left
+ * orthogonalised twice; Bjorck, Numerical Methods for Least
  * Squares Problems, SIAM 1996, section 2.4.
  *
  * In the order p of the pivots the rows are A_p = T Q with T lower triangular and Q orthonormal; then T y = b_p forwards and
@@ -51,8 +52,8 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
     }
     if (pivot == rows) break;
     double* const q = a + (uint64_t)pivot * n;
-    /* Once more against the directions before it: what rounding left. */
-    for (uint32_t i = 0; i < rows; i++) {
+    /* Once more against the directions before it, where rounding left much: Kahan's criterion. */
+    for (uint32_t i = 0; i < rows && 2.0 * best < best_whole; i++) {
       if (is_used[i] != 0.0) {
         tk_take_out(n, a + (uint64_t)i * n, q, &triangle[(uint64_t)pivot * rows + (uint32_t)(is_used[i] - 1.0)]);
       }

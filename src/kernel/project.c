@@ -113,11 +113,12 @@ static int32_t tk_worst_row(const tk_rows* r, double* size) {
   return worst;
 }
 
-int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations) {
+int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+               double tolerance) {
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   const double small = 8.0 * 0x1p-52;
-  const double square_is_small = 1e-8;
+  const double enough = tk_max(small, 1e-6 * tolerance);
   const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
@@ -125,19 +126,18 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
     const int status = tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     off = tk_largest_of(r.rows, r.left);
+    double share;
+    tk_worst_row(&r, &share);
+    if (share <= enough) break;
     tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
     const double size = tk_largest_of(n, r.step);
     if (!(size <= most)) {
-      double share;
       tk_constraint_rows(model, instance, &r, t, x);
       return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &share));
     }
     if (size <= small) break;
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
-    instance->first_stage_valid = 0;
-    /* Newton's method squares it: nothing would be left to do but rounding. */
-    off *= size;
-    if (size <= square_is_small) break;
+    if (size > tolerance) instance->first_stage_valid = 0;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);
   return TACTUS_OK;
@@ -150,7 +150,7 @@ void tk_put_back(const tactus_model* model, tactus_instance* instance, double t,
   const int32_t status = instance->status;
   const int32_t index = instance->failed_index;
   const int32_t block = instance->failed_block;
-  tk_project(model, instance, t, x, TK_FIXED_PROJECTIONS);
+  tk_project(model, instance, t, x, TK_FIXED_PROJECTIONS, 0.0);
   instance->constraint_residual = residual;
   instance->first_stage_valid = is_valid;
   instance->status = status;

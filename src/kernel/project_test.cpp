@@ -113,10 +113,10 @@ constexpr std::uint32_t free_ = TACTUS_STATE_FREE, given = TACTUS_STATE_GIVEN;
 TEST(Project, GoesToTheNearestPointOfTheCircle) {
   Circle circle({free_, free_, free_, free_});
   double x[4] = {0.6 * 1.001, 0.8 * 1.001, -0.8, 0.6};
-  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2), TACTUS_OK);
+  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2, 0.0), TACTUS_OK);
   EXPECT_NEAR(x[0] * x[0] + x[1] * x[1], 1, 1e-12);  // Newton twice: 1e-3, 1e-6, 1e-12
   EXPECT_NEAR(x[0] * x[2] + x[1] * x[3], 0, 1e-12);
-  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2), TACTUS_OK);
+  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2, 0.0), TACTUS_OK);
   EXPECT_NEAR(x[0] * x[0] + x[1] * x[1], 1, 1e-15);
   EXPECT_NEAR(x[0] * x[2] + x[1] * x[3], 0, 1e-15);
   EXPECT_NEAR(x[0], 0.6, 2e-4);  // weights 1 / (1 + |x|) turn it by less than the distance
@@ -128,7 +128,7 @@ TEST(Project, ChangesNothingWhereNothingIsOff) {
   Circle circle({free_, free_, free_, free_});
   circle.instance()->first_stage_valid = 1;
   double x[4] = {0, -1, 2, 0};
-  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 10), TACTUS_OK);
+  ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 10, 0.0), TACTUS_OK);
   EXPECT_EQ(x[0], 0);
   EXPECT_EQ(x[1], -1);
   EXPECT_EQ(circle.instance()->first_stage_valid, 1);
@@ -138,7 +138,7 @@ TEST(Project, ChangesNothingWhereNothingIsOff) {
 TEST(Project, RefusesWhatIsFarOff) {
   Circle circle({free_, free_, free_, free_});
   double x[4] = {3, 4, 0, 0};
-  EXPECT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 10), TACTUS_OFF_CONSTRAINTS);
+  EXPECT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 10, 0.0), TACTUS_OFF_CONSTRAINTS);
 }
 
 TEST(Start, FindsWhatIsFreeAndKeepsWhatIsGiven) {

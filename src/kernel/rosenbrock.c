@@ -120,7 +120,7 @@ int tk_rosenbrock_steps(const tactus_model* model, tactus_instance* instance, do
     const int32_t index = tk_first_not_finite(n, after);
     if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
     if (model->constraint_count > 0) {
-      status = tk_project(model, instance, t_after, after, TK_FIXED_PROJECTIONS);
+      status = tk_project(model, instance, t_after, after, TK_FIXED_PROJECTIONS, 0.0);
       if (status != TACTUS_OK) return status;
     }
     tk_copy(n, x, before);

@@ -48,6 +48,7 @@ typedef struct tk_trial {
   double previous; /* the length of the last step, 0 when there was none */
   double h;
   double t_after;
+  double tolerance;
   int was_rejected;
 } tk_trial;
 
@@ -88,6 +89,7 @@ TK_ALWAYS_INLINE int tk_begin_step(const tactus_model* model, tactus_instance* i
   if (!(trial->wanted > 0.0)) trial->wanted = tk_first_step(model, instance, order, h_max, tolerance);
   trial->h = trial->wanted;
   trial->was_rejected = 0;
+  trial->tolerance = tolerance;
   return TACTUS_OK;
 }
 
@@ -121,7 +123,7 @@ TK_ALWAYS_INLINE int tk_is_accepted(const tactus_model* model, tactus_instance* 
                                     double error, const double* finite, double* after, int* status) {
   if (!(error <= 1.0) || tk_first_not_finite(model->state_count, finite) >= 0) return 0;
   if (model->constraint_count == 0) return 1;
-  *status = tk_project(model, instance, trial->t_after, after, TK_ADAPTIVE_PROJECTIONS);
+  *status = tk_project(model, instance, trial->t_after, after, TK_ADAPTIVE_PROJECTIONS, trial->tolerance);
   if (*status == TACTUS_OK) return 1;
   instance->first_stage_valid = 1; /* still the one at (time, states) */
   return 0;

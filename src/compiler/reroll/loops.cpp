@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <optional>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
-
-#include "base/check.h"
+#include <vector>
 
 namespace reroll {
 namespace {
@@ -18,10 +18,9 @@ using ir::no_value;
 using ir::Op;
 using ir::Value;
 
-constexpr std::size_t longest_period = 8;  // statements of a turn
-constexpr std::size_t fewest_turns = 8;    // below, straight-line code is no larger
-constexpr std::size_t most_pieces =
-    4;  // of a repetition that is affine piece by piece; above, it is one loop with lists
+constexpr std::size_t longest_period = 8;    // statements of a turn
+constexpr std::size_t fewest_turns = 8;      // below, straight-line code is no larger
+constexpr std::size_t most_pieces = 4;       // of a repetition, each by steps; more are one loop with lists
 constexpr std::size_t largest_chunk = 1500;  // as in lower
 
 // Statements order[begin .. begin + period * turns): every period-th of the same class.

@@ -282,7 +282,7 @@ void follow_motion(const tactus_model& model, tactus_instance* instance, std::sp
     VectorXd next = v;
     next.head(n) += shifted.partialPivLu().solve(left.head(n));
     if (model.constraint_count > 0 && next.allFinite())
-      (void)tk_project(&model, instance, instance->time, next.data(), 4);  // else the search that follows does
+      (void)tk_project(&model, instance, instance->time, next.data(), 4, 0);  // else the search that follows does
     const bool is_good = next.allFinite() && search.evaluate(next, next_left) == TACTUS_OK;
     if (!is_good) {
       step /= 10;

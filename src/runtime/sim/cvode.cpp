@@ -173,7 +173,7 @@ int Cvode::Engine::jacobian(double t, const double* x, SUNMatrix matrix) {
 int Cvode::Engine::project(double t, const double* x, double* correction) {
   std::copy_n(x, n_, result_.data());
   const auto is_valid = instance_->first_stage_valid;
-  const int status = tk_project(model_, instance_, t, result_.data(), TK_ADAPTIVE_PROJECTIONS);
+  const int status = tk_project(model_, instance_, t, result_.data(), TK_ADAPTIVE_PROJECTIONS, 0.0);
   instance_->first_stage_valid = is_valid;
   if (status != TACTUS_OK) return 1;  // a shorter step may succeed
   for (std::uint32_t i = 0; i < n_; ++i) correction[i] = result_[i] - x[i];

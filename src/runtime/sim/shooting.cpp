@@ -540,7 +540,7 @@ Point Shooting::moved(const Point& point, const Equations& equations, const Vect
     if (model_.constraint_count > 0) {
       Vector trial = result[k];
       begin(plain_carrier_, times_[k], trial);
-      if (tk_project(&model_, plain_.get(), times_[k], trial.data(), 5) == TACTUS_OK) result[k] = std::move(trial);
+      if (tk_project(&model_, plain_.get(), times_[k], trial.data(), 5, 0) == TACTUS_OK) result[k] = std::move(trial);
     }
   }
   return result;
