@@ -18,10 +18,11 @@ void tk_layout(const tactus_model* model, tactus_layout* layout);
 
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, to a millionth of the tolerance or to rounding, by at most so many iterations of
- * Newton's method; constraint_residual keeps what they were off before the last. Where x moves by more than the tolerance, the
- * first stage is no longer its derivative. Only for a model that has some. */
-int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations, double tolerance);
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
+ * what they were off before the last. Where x moves by more than the tolerance, the first stage is no longer its derivative.
+ * Only for a model that has some. */
+int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+               double tolerance);
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);

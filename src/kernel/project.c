@@ -118,7 +118,6 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   const double small = 8.0 * 0x1p-52;
-  const double enough = tk_max(small, 1e-6 * tolerance);
   const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
@@ -128,7 +127,7 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
     off = tk_largest_of(r.rows, r.left);
     double share;
     tk_worst_row(&r, &share);
-    if (share <= enough) break;
+    if (share <= 0x1p-52) break; /* they hold to rounding */
     tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
     const double size = tk_largest_of(n, r.step);
     if (!(size <= most)) {
