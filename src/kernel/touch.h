@@ -1,0 +1,92 @@
+/* What stands between a model and a hand, once a tick and in this order:
+ *
+ *   position of the device -> tk_follow -> position and velocity for the model
+ *   force of the model     -> tk_keep_passive -> tk_limit -> the device
+ *
+ * Vectors have three components; a hand of fewer leaves the others 0. `force` acts on the hand. SI units. Nothing here allocates, loops
+ * without bound or can be switched off by a model. */
+#ifndef TACTUS_KERNEL_TOUCH_H
+#define TACTUS_KERNEL_TOUCH_H
+
+#include "abi/model.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Positions come from a device now and then, with steps and jitter; a model wants a position and its derivative at every tick. The
+ * estimate p follows what was last told by p'' = w^2 (told - p) - 2 w p', critically damped: it never overshoots, p' is its exact
+ * derivative, and a steady motion is followed with a delay of 2 / w. Solved in closed form over a tick: follow.c. */
+typedef struct tk_follower {
+  double frequency; /* w, 1/s */
+  double position[3];
+  double velocity[3];
+} tk_follower;
+
+/* Rests at that position: when a hand appears, it did not come flying. */
+void tk_begin_following(tk_follower* follower, double frequency, const double* told);
+/* dt later. */
+void tk_follow(tk_follower* follower, double dt, const double* told);
+
+/* Passivity observer and controller in the time domain: B. Hannaford and J.-H. Ryu, IEEE Trans. Robot. Autom. 18(1), 2002. The energy
+ * that the world took in from the hand so far, computed exactly for a force that is held over each tick,
+ *
+ *   taken_k = taken_{k-1} - force_{k-1} . (position_k - position_{k-1})
+ *
+ * may not fall below -reserve: what would go beyond is taken out by a damper at the hand, force - d velocity, with
+ * d = -(taken + reserve) / (dt |velocity|^2), at most most_damping. What it could not take out yet stays owed. passivity.c. */
+typedef struct tk_passivity {
+  double reserve;      /* J that the world may give of its own */
+  double most_damping; /* N s/m */
+  double taken;        /* J, net, from the hand */
+  double removed;      /* J, by the controller so far */
+  double force[3];     /* what the device was given last */
+  double position[3];  /* of the last tick */
+  double damping;      /* of this tick; 0: it does nothing */
+  int32_t has_position;
+} tk_passivity;
+
+/* After the hand came: energy counts from here. */
+void tk_begin_passivity(tk_passivity* passivity);
+/* The hand is at `position` with `velocity`; changes `force`, which will be held for dt. */
+void tk_keep_passive(tk_passivity* passivity, double dt, const double* position, const double* velocity, double* force);
+/* What the device gets in the end: the limiter stands behind. */
+void tk_gave(tk_passivity* passivity, const double* force);
+
+/* The last in the line. */
+typedef struct tk_limits {
+  double force;     /* N, the largest */
+  double change;    /* N/s, the largest */
+  double release;   /* s, within which a force ends that must end */
+  double input_age; /* s without news of the hand: it is lost */
+  double tick_age;  /* s without a tick: the world stalls */
+} tk_limits;
+
+enum {
+  TK_LIMIT_FORCE = 1,      /* it was too large */
+  TK_LIMIT_CHANGE = 2,     /* it changed too fast */
+  TK_LIMIT_NOT_FINITE = 4, /* NaN or infinite: no force until tk_begin_limiting */
+  TK_LIMIT_LOST = 8,       /* no news of the hand */
+  TK_LIMIT_STALLED = 16    /* the tick came too late: the force starts from zero */
+};
+
+typedef struct tk_limiter {
+  tk_limits limits;
+  double force[3]; /* what was given last */
+  double fall;     /* N/s of the release that is under way; 0: none */
+  int32_t acts;    /* TK_LIMIT_.. of the last tick */
+  int32_t is_broken;
+} tk_limiter;
+
+void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits);
+/* `force` becomes what the device may get for the next dt. input_age: seconds since the hand was heard of; tick_age: since the last
+ * call. Whatever enters, what leaves is finite, at most limits.force long, and zero within limits.release after a fault. */
+void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age, double* force);
+/* For a device's own thread: what it may render `tick_age` seconds after the last tick. Zero once the world stalls. */
+void tk_force_held(const tk_limiter* limiter, double tick_age, double* force);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
