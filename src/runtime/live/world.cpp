@@ -1,0 +1,280 @@
+#include "runtime/live/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <unordered_map>
+
+#include "kernel/kernel.h"
+#include "kernel/sections.h"
+#include "runtime/sim/evaluate.h"
+
+namespace live {
+namespace {
+
+constexpr double most_damping = 50;             // N s/m: a desktop device's own limit is of this size
+constexpr double longest_step_of_follower = 2;  // w * period: beyond, it would jump
+
+// What a model's structure is called; two with the same keep each other's discrete values.
+std::vector<std::string_view> structure_of(const tactus_model& model) {
+  std::vector<std::string_view> names(model.state_names, model.state_names + model.state_count);
+  for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+    if (model.channels[i].flags & TACTUS_CHANNEL_DISCRETE) names.emplace_back(model.channels[i].name);
+  }
+  for (std::uint32_t i = 0; i < model.event_count; ++i) names.emplace_back(model.events[i].name);
+  return names;
+}
+
+bool has_same_structure(const tactus_model& a, const tactus_model& b) {
+  const auto counts = [](const tactus_model& m) {
+    return std::array{m.discrete_count, m.event_count, m.relation_count, m.history_count, m.delay_count};
+  };
+  if (counts(a) != counts(b) || structure_of(a) != structure_of(b)) return false;
+  for (std::uint32_t i = 0; i < a.event_count; ++i) {
+    if (a.events[i].kind != b.events[i].kind || a.events[i].period != b.events[i].period) return false;
+  }
+  return true;
+}
+
+// How often an event that counts has been due up to t, t included.
+double times_passed(const tactus_model& model, const tactus_event& event, double t) {
+  if (event.kind == TACTUS_EVERY)
+    return std::max(0.0, std::floor((t - model.starting_time - event.from) / event.period) + 1);
+  const double* first = model.event_times + event.first;
+  return static_cast<double>(std::upper_bound(first, first + event.count, t) - first);
+}
+
+}  // namespace
+
+Timing choose_timing(const tactus_model& model, double period) {
+  Timing timing;
+  timing.period = period;
+  if (model.step_size > 0 && model.step_size < period)
+    timing.substeps = std::llround(std::ceil(period / model.step_size - 1e-9));
+  const int named = model.solver;
+  const int fixed = named < 0 ? int{TACTUS_RK4} : tactus_fixed_form(named);
+  timing.solver = fixed;
+  if (tactus_is_adaptive(fixed)) {
+    timing.solver = tactus_is_stiff_solver(fixed) ? TACTUS_ROSENBROCK_FIXED : TACTUS_RK4;
+    timing.notes.push_back(fmt::format("`{}` chooses its own steps, which a clock does not allow: {} at {:g} s instead",
+                                       tactus_solver_name(named), tactus_solver_name(timing.solver),
+                                       period / static_cast<double>(timing.substeps)));
+  }
+  return timing;
+}
+
+HandPlaces find_hand(const tactus_model& model) {
+  HandPlaces hand;
+  for (std::uint32_t i = 0; i < model.port_count; ++i) {
+    const tactus_port& port = model.ports[i];
+    if (!port.is_input) continue;
+    const tactus_channel& channel = model.input_channels[port.channel];
+    const std::string_view name = channel.name;
+    HandPlaces::Input input = {HandPlaces::Input::position, channel.at, channel.rows * channel.columns};
+    if (name == std::string(port.device) + ".velocity") input.kind = HandPlaces::Input::velocity;
+    if (name == std::string(port.device) + ".button") input.kind = HandPlaces::Input::button;
+    input.count = std::min(input.count, input.kind == HandPlaces::Input::button ? 4u : 3u);
+    if (input.kind == HandPlaces::Input::position) hand.components = std::max(hand.components, input.count);
+    hand.inputs.push_back(input);
+    if (hand.device.empty() || hand.device == "GUI") hand.device = port.device;
+  }
+  for (std::uint32_t i = 0; i < model.port_count; ++i) {
+    const tactus_port& port = model.ports[i];
+    if (port.is_input) continue;
+    const tactus_channel& channel = model.channels[port.channel];
+    if (std::string_view(channel.name) != std::string(port.device) + ".force") continue;
+    hand.force_at = channel.at;
+    hand.force_count = std::min(channel.rows * channel.columns, 3u);
+    if (hand.device.empty()) hand.device = port.device;
+  }
+  return hand;
+}
+
+World::World(const tactus_model& model, Timing timing, const tk_limits& limits)
+    : model_(model),
+      timing_(std::move(timing)),
+      hand_(find_hand(model)),
+      instance_(model),
+      warm_(model.warm_count),
+      outputs_(model.output_count),
+      shown_(Shown{0, 0, {}, {}, {}, std::vector<double>(model.output_count)}) {
+  const double origin[3] = {0, 0, 0};
+  tk_begin_following(&follower_, follower_frequency, origin);
+  passivity_.most_damping = most_damping;
+  tk_begin_passivity(&passivity_);
+  tk_begin_limiting(&limiter_, &limits);
+}
+
+std::optional<sim::Failure> World::start(const std::vector<double>& parameters) {
+  tactus_instance* instance = instance_.get();
+  int status = tk_reset(&model_, instance);
+  if (status == TACTUS_OK) {
+    std::copy_n(parameters.begin(), std::min<std::size_t>(parameters.size(), model_.parameter_count),
+                instance_.section(model_.layout.parameters));
+    status = tk_start(&model_, instance);
+  }
+  if (status == TACTUS_OK) {
+    const double step = timing_.period / static_cast<double>(timing_.substeps);
+    for (std::uint32_t i = 0; i < model_.delay_count; ++i) {
+      const double duration = instance_.section(model_.layout.derived)[model_.delays[i].duration];
+      if (!(duration >= step * (1 - 1e-9))) return sim::describe_short_delay(model_, *instance, duration, step);
+    }
+    status = tk_begin_events(&model_, instance);
+  }
+  if (status == TACTUS_OK) status = evaluate(&model_);
+  if (status == TACTUS_OK) return std::nullopt;
+  return sim::describe_failure(model_, *instance, static_cast<tactus_status>(status), true);
+}
+
+void World::plan_to_take_over(const World& before) {
+  std::unordered_map<std::string_view, std::uint32_t> places;
+  for (std::uint32_t i = 0; i < before.model_.state_count; ++i) places.emplace(before.model_.state_names[i], i);
+  kept_states_.clear();
+  for (std::uint32_t i = 0; i < model_.state_count; ++i) {
+    if (const auto found = places.find(model_.state_names[i]); found != places.end())
+      kept_states_.push_back({found->second, i});
+  }
+  keeps_all_ = has_same_structure(before.model_, model_);
+}
+
+void World::take_over(const World& before) {
+  const auto part = [&](const World& world, std::uint32_t offset) {
+    return tactus_data(const_cast<tactus_instance*>(world.instance_.get())) + offset;
+  };
+  instance_->time = before.instance_->time;
+  instance_->start_time = instance_->time;
+  instance_->steps = 0;
+  instance_->input_time = instance_->time;
+  const double* from = part(before, before.model_.layout.states);
+  double* to = part(*this, model_.layout.states);
+  for (const Copy& copy : kept_states_) to[copy.to] = from[copy.from];
+  double* clocks = part(*this, model_.layout.clocks);
+  if (keeps_all_) {
+    std::copy_n(part(before, before.model_.layout.discrete), model_.discrete_count,
+                part(*this, model_.layout.discrete));
+    std::copy_n(part(before, before.model_.layout.clocks), model_.event_count, clocks);
+    std::copy_n(part(before, before.model_.layout.history), model_.history_count, part(*this, model_.layout.history));
+  } else {
+    for (std::uint32_t i = 0; i < model_.event_count; ++i) {
+      if (model_.events[i].kind != TACTUS_WHEN) clocks[i] = times_passed(model_, model_.events[i], instance_->time);
+    }
+  }
+  instance_->first_stage_valid = 0;
+  if (model_.constraint_count > 0)
+    (void)tk_project(&model_, instance_.get(), instance_->time, to, TK_FIXED_PROJECTIONS,
+                     0);  // else the next tick says so
+  follower_ = before.follower_;
+  passivity_ = before.passivity_;
+  told_ = before.told_;
+  was_present_ = before.was_present_;
+  const tk_limits limits = limiter_.limits;
+  limiter_ = before.limiter_;
+  limiter_.limits = limits;
+  force_ = before.force_;
+  write_inputs(follower_, {});
+  if (model_.relation_count > 0) (void)tk_settle(&model_, instance_.get());
+  (void)evaluate(&model_);
+}
+
+// The inputs of the tick that begins: from where the estimate was to where it now is.
+void World::write_inputs(const tk_follower& now, const Pointer& pointer) {
+  const double dt = timing_.period;
+  double* values = instance_.section(model_.layout.inputs);
+  double* rates = instance_.section(model_.layout.input_rates);
+  for (const HandPlaces::Input& input : hand_.inputs) {
+    for (std::uint32_t i = 0; i < input.count; ++i) {
+      double& value = values[input.at + i];
+      double& rate = rates[input.at + i];
+      switch (input.kind) {
+        case HandPlaces::Input::position:
+          value = now.position[i];
+          rate = (follower_.position[i] - now.position[i]) / dt;
+          break;
+        case HandPlaces::Input::velocity:
+          value = now.velocity[i];
+          rate = (follower_.velocity[i] - now.velocity[i]) / dt;
+          break;
+        case HandPlaces::Input::button:
+          value = pointer.is_present ? pointer.buttons[i] : 0;
+          rate = 0;
+          break;
+      }
+    }
+  }
+  instance_->input_time = instance_->time;
+  instance_->first_stage_valid = 0;
+}
+
+int World::evaluate(const tactus_model* table) {
+  const double* x = instance_.section(model_.layout.states);
+  const int status = sim::evaluate_outputs(*table, instance_.get(), instance_->time, x, warm_);
+  if (status == TACTUS_OK) std::copy_n(instance_.section(model_.layout.outputs), outputs_.size(), outputs_.data());
+  return status;
+}
+
+int World::tick(const tactus_model* table, const Pointer& pointer, double input_age, double tick_age) {
+  const bool is_here = pointer.is_present && input_age <= limiter_.limits.input_age;
+  if (is_here) {
+    told_ = pointer.position;
+    if (!was_present_) tk_begin_passivity(&passivity_);
+  }
+  was_present_ = is_here;
+  const tk_follower before = follower_;
+  tk_follow(&follower_, timing_.period, told_.data());
+  write_inputs(before, is_here ? pointer : Pointer{});
+
+  const double h = timing_.period / static_cast<double>(timing_.substeps);
+  const auto take_steps = tk_runs_in_parts(table) ? tk_event_steps : table->fixed_steps;
+  int status = take_steps(table, instance_.get(), timing_.solver, h, timing_.substeps);
+  if (status == TACTUS_OK) status = evaluate(table);
+  push_back(timing_.period, is_here ? input_age : HUGE_VAL, tick_age);
+  return status;
+}
+
+void World::push_back(double dt, double input_age, double tick_age) {
+  force_ = {};
+  for (std::uint32_t i = 0; i < hand_.force_count; ++i) force_[i] = outputs_[hand_.force_at + i];
+  if (was_present_) tk_keep_passive(&passivity_, dt, follower_.position, follower_.velocity, force_.data());
+  tk_limit(&limiter_, dt, input_age, tick_age, force_.data());
+  tk_gave(&passivity_, force_.data());
+}
+
+void World::rest(double dt) {
+  was_present_ = false;
+  force_ = {};
+  tk_limit(&limiter_, dt, HUGE_VAL, dt, force_.data());
+  tk_gave(&passivity_, force_.data());
+}
+
+int World::set_parameter(const tactus_model* table, std::uint32_t index, double value) {
+  instance_.section(model_.layout.parameters)[index] = value;
+  instance_->first_stage_valid = 0;
+  int status = table->prepare(table, instance_.get());
+  if (status == TACTUS_OK && table->relation_count > 0) status = tk_settle(table, instance_.get());
+  return status == TACTUS_OK ? evaluate(table) : status;
+}
+
+void World::set_speed(double speed) {
+  follower_.frequency = std::min(follower_frequency / speed, longest_step_of_follower / timing_.period);
+}
+
+void World::publish(std::uint32_t flags) {
+  Shown& draft = shown_.draft();
+  draft.time = instance_->time;
+  draft.flags = flags | (was_present_ ? flag::hand : 0u) | (passivity_.damping > 0 ? flag::controller : 0u) |
+                (limiter_.acts & ~TK_LIMIT_LOST ? flag::limiter : 0u);
+  std::copy_n(follower_.position, 3, draft.position.begin());
+  std::copy_n(follower_.velocity, 3, draft.velocity.begin());
+  draft.force = force_;
+  std::copy(outputs_.begin(), outputs_.end(), draft.outputs.begin());
+  shown_.publish();
+}
+
+std::vector<double> World::parameters() const {
+  const double* values = tactus_data(const_cast<tactus_instance*>(instance_.get())) + model_.layout.parameters;
+  return {values, values + model_.parameter_count};
+}
+
+}  // namespace live

@@ -1,0 +1,138 @@
+// One model as it is played: an Instance, what a hand does to it, and what it shows. Enters: a table, a hand. Leaves: after every tick
+// the outputs and the force on the hand.
+//
+//   inputs     the hand's position and velocity as tk_follow estimates them, linear over the tick and continuous
+//   a tick     `substeps` fixed steps, events fired where they fall
+//   force      what the model writes to the hand, through tk_keep_passive and last tk_limit
+//
+// Functions marked RT may be called by the loop's thread: they do not allocate, lock, throw or block, and their work is bounded by the
+// model's own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "abi/model.h"
+#include "kernel/touch.h"
+#include "runtime/live/mailbox.h"
+#include "runtime/sim/failure.h"
+#include "runtime/sim/instance.h"
+
+namespace live {
+
+// How a model is stepped in real time.
+struct Timing {
+  double period = 1e-3;  // s of the world, from tick to tick
+  std::int64_t substeps = 1;
+  int solver = TACTUS_RK4;
+  std::vector<std::string> notes;  // what is not as the text says, and why
+};
+// Ticks of `period`; where the text says how often a hand is served, of that. Steps at most as long as the text's.
+[[nodiscard]] Timing choose_timing(const tactus_model& model, double period);
+
+// Where a hand touches a model.
+struct HandPlaces {
+  struct Input {
+    enum Kind { position, velocity, button } kind = position;
+    std::uint32_t at = 0;     // in the inputs section
+    std::uint32_t count = 0;  // components, at most 3 (buttons: 4)
+  };
+  std::vector<Input> inputs;
+  std::uint32_t components = 0;  // of the largest position
+  std::uint32_t force_at = 0;    // in the outputs section
+  std::uint32_t force_count = 0;
+  std::string device;  // the name in the text; empty: the model has no hand
+};
+[[nodiscard]] HandPlaces find_hand(const tactus_model& model);
+
+// What the person's hand does, in the hand's coordinates.
+struct Pointer {
+  std::array<double, 3> position = {};
+  std::array<double, 4> buttons = {};
+  std::int64_t heard = 0;  // when, on the monotonic clock, ns
+  bool is_present = false;
+};
+
+struct Shown {
+  double time = 0;
+  std::uint32_t flags = 0;  // of `flag`
+  std::array<double, 3> position = {};
+  std::array<double, 3> velocity = {};
+  std::array<double, 3> force = {};
+  std::vector<double> outputs;
+};
+namespace flag {
+inline constexpr std::uint32_t paused = 1, hand = 2, controller = 4, limiter = 8;
+}
+
+// For a mouse, from which nobody feels anything: what a desktop device would bear.
+inline constexpr tk_limits mouse_limits = {8, 2000, 0.02, 0.25, 0.05};
+inline constexpr double follower_frequency = 200;  // 1/s: a delay of 10 ms
+
+class World {
+ public:
+  World(const tactus_model& model, Timing timing, const tk_limits& limits);
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  // The start, from parameters by their place in the table. Solves for it: not RT.
+  [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters);
+  // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
+  void plan_to_take_over(const World& before);
+
+  // RT. Goes on where `before` is now.
+  void take_over(const World& before);
+  // RT. One tick with this table, the same model's as at the start. Else a status, the world being where it was.
+  int tick(const tactus_model* table, const Pointer& pointer, double input_age, double tick_age);
+  // RT. No tick: the force fades.
+  void rest(double dt);
+  // RT. A new value of a parameter; the outputs follow.
+  int set_parameter(const tactus_model* table, std::uint32_t index, double value);
+  // RT. World seconds a real second: the hand is as quick as the person, not as the world.
+  void set_speed(double speed);
+  // RT. The present outputs and force, to whoever reads `shown`.
+  void publish(std::uint32_t flags);
+
+  const tactus_model& model() const { return model_; }
+  const Timing& timing() const { return timing_; }
+  const HandPlaces& hand() const { return hand_; }
+  const sim::Instance& instance() const { return instance_; }
+  double time() const { return instance_->time; }
+  const std::vector<double>& outputs() const { return outputs_; }
+  const tk_limiter& limiter() const { return limiter_; }
+  const tk_passivity& passivity() const { return passivity_; }
+  // The reader's side.
+  Mailbox<Shown>& shown() { return shown_; }
+  std::vector<double> parameters() const;
+
+ private:
+  void write_inputs(const tk_follower& now, const Pointer& pointer);
+  int evaluate(const tactus_model* table);
+  void push_back(double dt, double input_age, double tick_age);
+
+  struct Copy {
+    std::uint32_t from = 0;
+    std::uint32_t to = 0;
+  };
+
+  const tactus_model& model_;
+  Timing timing_;
+  HandPlaces hand_;
+  sim::Instance instance_;
+  std::vector<double> warm_;     // put aside while outputs are computed
+  std::vector<double> outputs_;  // of the last good tick
+  std::vector<Copy> kept_states_;
+  bool keeps_all_ = false;  // the same structure: discrete values, clocks and delays go on too
+  tk_follower follower_ = {};
+  tk_passivity passivity_ = {};
+  tk_limiter limiter_ = {};
+  std::array<double, 3> told_ = {};
+  std::array<double, 3> force_ = {};
+  bool was_present_ = false;
+  Mailbox<Shown> shown_;
+};
+
+}  // namespace live

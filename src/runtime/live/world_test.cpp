@@ -1,0 +1,149 @@
+// Ticks without a clock: what the hand does to the model, what comes back, and what goes on after an edit.
+#include "runtime/live/world.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "runtime/live/models_for_tests.h"
+
+namespace live {
+namespace {
+
+constexpr double tick = 1e-3;
+
+Pointer at(double x) {
+  Pointer pointer;
+  pointer.position = {x, 0, 0};
+  pointer.is_present = true;
+  return pointer;
+}
+
+struct Played {
+  explicit Played(const tactus_model& model) : world(model, choose_timing(model, tick), mouse_limits) {
+    EXPECT_FALSE(world.start({}));
+  }
+  void run(int ticks, const Pointer& pointer) {
+    for (int k = 0; k < ticks; ++k) ASSERT_EQ(world.tick(&world.model(), pointer, 0, tick), TACTUS_OK);
+  }
+  World world;
+};
+
+TEST(World, TheHandIsFoundByItsPorts) {
+  const Dragged model;
+  const HandPlaces hand = find_hand(model.table);
+  EXPECT_EQ(hand.device, "hand");
+  EXPECT_EQ(hand.components, 1u);
+  EXPECT_EQ(hand.force_at, 2u);
+  EXPECT_EQ(hand.force_count, 1u);
+}
+
+// x'' + x' + 4 x = 4 u + u' with u the critically damped follower of a step to 0.5: solved here by small steps of its own.
+TEST(World, TheBallFollowsAsItsEquationsSay) {
+  const Dragged model;
+  Played played(model.table);
+  played.run(3000, at(0.5));
+  double u = 0, du = 0, x = 0, v = 0;
+  const double w = follower_frequency, h = 1e-6;
+  for (int k = 0; k < 3000000; ++k) {
+    const double ddu = w * w * (0.5 - u) - 2 * w * du;
+    const double a = 4 * (u - x) + (du - v);
+    u += h * du + h * h / 2 * ddu;
+    du += h * ddu;
+    x += h * v + h * h / 2 * a;
+    v += h * a;
+  }
+  // The input is a chord over each tick: an error of (w tick)^2 / 12 of what the ramp's 20 ms contribute.
+  EXPECT_NEAR(played.world.outputs()[0], x, 2e-4);
+  EXPECT_NEAR(played.world.outputs()[1], 0.5, 1e-12);
+  EXPECT_NEAR(played.world.outputs()[2], -(4 * (0.5 - x) - v), 2e-3);
+}
+
+TEST(World, TheInputIsContinuousWhateverIsTold) {
+  const Dragged model;
+  Played played(model.table);
+  double before = 0;
+  for (int k = 0; k < 2000; ++k) {
+    const double told = k % 160 < 80 ? 0.3 : -0.2;
+    played.run(1, at(told));
+    const double now = played.world.outputs()[1];
+    EXPECT_LE(std::abs(now - before), 0.5 * follower_frequency / std::exp(1) * tick * 1.01);  // its largest speed
+    before = now;
+  }
+}
+
+TEST(World, ALostHandFeelsNothing) {
+  const Dragged model;
+  Played played(model.table);
+  played.run(20, at(1));
+  EXPECT_LT(played.world.limiter().force[0], -1);
+  played.run(25, Pointer{});
+  EXPECT_EQ(played.world.limiter().force[0], 0);
+  EXPECT_TRUE(played.world.limiter().acts & TK_LIMIT_LOST);
+  // Old news is no news.
+  Pointer stale = at(1);
+  for (int k = 0; k < 50; ++k) ASSERT_EQ(played.world.tick(&model.table, stale, 0.3, tick), TACTUS_OK);
+  EXPECT_EQ(played.world.limiter().force[0], 0);
+}
+
+TEST(World, AParameterChangesTheForceAtOnce) {
+  const Dragged model;
+  Played played(model.table);
+  played.run(300, at(0.1));
+  const double force = played.world.outputs()[2], stretch = 0.1 - played.world.outputs()[0];
+  ASSERT_GT(std::abs(stretch), 0.01);
+  ASSERT_EQ(played.world.set_parameter(&model.table, 0, 10), TACTUS_OK);
+  EXPECT_NEAR(played.world.outputs()[2], force - (10 - 4) * stretch, 1e-9);
+}
+
+TEST(World, AnEditGoesOnWithStatesOfTheSameName) {
+  const Dragged model, edited, renamed("z");
+  Played played(model.table);
+  played.run(500, at(0.4));
+  const double x = played.world.outputs()[0], time = played.world.time();
+  ASSERT_GT(x, 0.01);
+
+  World next(edited.table, choose_timing(edited.table, tick), mouse_limits);
+  ASSERT_FALSE(next.start({8, 1}));
+  next.plan_to_take_over(played.world);
+  next.take_over(played.world);
+  EXPECT_EQ(next.time(), time);
+  EXPECT_EQ(next.outputs()[0], x);
+  ASSERT_EQ(next.tick(&edited.table, at(0.4), 0, tick), TACTUS_OK);
+  EXPECT_NEAR(next.time(), time + tick, 1e-12);
+  EXPECT_NEAR(next.outputs()[0], x, 2e-3);
+
+  World other(renamed.table, choose_timing(renamed.table, tick), mouse_limits);
+  ASSERT_FALSE(other.start({}));
+  other.plan_to_take_over(played.world);
+  other.take_over(played.world);
+  EXPECT_EQ(other.outputs()[0], 0);  // `z` is new: it starts where it starts
+}
+
+TEST(World, AFailedTickLeavesTheLastGoodOutputsAndNoForce) {
+  const sim::Explosion model;
+  World world(model.table, choose_timing(model.table, 0.01), mouse_limits);
+  ASSERT_FALSE(world.start({}));
+  int status = TACTUS_OK;
+  for (int k = 0; k < 400 && status == TACTUS_OK; ++k) status = world.tick(&model.table, {}, 0, 0.01);
+  EXPECT_EQ(status, TACTUS_NOT_FINITE);
+  EXPECT_TRUE(std::isfinite(world.outputs()[0]));
+}
+
+TEST(World, AdaptiveSolversBecomeFixedOnesWithANote) {
+  sim::Decay model;
+  model.table.solver = TACTUS_DOP853;
+  Timing timing = choose_timing(model.table, tick);
+  EXPECT_EQ(timing.solver, TACTUS_RK4);
+  EXPECT_EQ(timing.notes.size(), 1u);
+  model.table.solver = TACTUS_CVODE;
+  EXPECT_EQ(choose_timing(model.table, tick).solver, TACTUS_ROSENBROCK_FIXED);
+  model.table.solver = -1;
+  model.table.step_size = 0.0003;
+  timing = choose_timing(model.table, tick);
+  EXPECT_EQ(timing.substeps, 4);
+  EXPECT_TRUE(timing.notes.empty());
+}
+
+}  // namespace
+}  // namespace live
