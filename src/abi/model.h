@@ -182,8 +182,26 @@ enum {
   TACTUS_CHANNEL_DERIVATIVE = 1, /* a primed name: recorded only when asked for */
   TACTUS_CHANNEL_CONSTANT = 2,   /* does not change during a run */
   TACTUS_CHANNEL_WRITTEN = 4,    /* an `external .. writes` it */
-  TACTUS_CHANNEL_DISCRETE = 8    /* constant between events: drawn as a staircase */
+  TACTUS_CHANNEL_DISCRETE = 8,   /* constant between events: drawn as a staircase */
+  TACTUS_CHANNEL_SCENE = 16      /* made for an option of a drawing: no name that a person gave */
 };
+
+/* An option of a drawing: `at`, `radius`, ..; of `trace` its `point`, of `mesh` its `file`, of `plot` each `value`, of `text` its
+ * `values`, one scalar a hole. */
+typedef struct tactus_drawing_option {
+  const char* name;
+  const char* text; /* colours and files; else null, and `channel` is what it shows */
+  uint32_t channel;
+} tactus_drawing_option;
+
+/* A line of the scene, in the order of the text. */
+typedef struct tactus_drawing {
+  const char* kind;
+  const char* text; /* of `text`: {0}, {1} .. stand for its values, {{ and }} for braces; else null */
+  uint32_t first_option;
+  uint32_t option_count;
+  uint32_t line;
+} tactus_drawing;
 
 /* A changeable value. `low <= high` when the person gave a range, else low = high = 0. */
 typedef struct tactus_parameter {
@@ -359,6 +377,13 @@ struct tactus_model {
   uint32_t port_count;
   uint32_t block_count;
 
+  /* The model's `scene`. Empty in a program exported as C. */
+  const tactus_drawing* drawings;
+  const tactus_drawing_option* drawing_options;
+  uint32_t drawing_count;
+  uint32_t drawing_option_count;
+  int32_t dimensions; /* of the picture: 2 when all drawn points have two components, else 3 */
+
   /* The model's `simulation` section. step_size 0: none given. solver -1: none given. */
   double starting_time;
   double ending_time;
@@ -368,6 +393,7 @@ struct tactus_model {
   double event_precision; /* 0: none given */
   int32_t solver;
   uint32_t max_transitions; /* 0: none given */
+  double hand_period;       /* `external hand every 0.001`; 0: none given */
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -402,7 +428,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 4u
+#define TACTUS_ABI 5u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

@@ -126,6 +126,7 @@ struct Model::Implementation {
       if (auto place = find_in(model.input_channels[i], Role::input, name)) return place;
     }
     for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+      if (model.channels[i].flags & TACTUS_CHANNEL_SCENE) continue;
       if (auto place = find_in(model.channels[i], Role::value, name)) return place;
     }
     return std::nullopt;
@@ -213,6 +214,7 @@ std::vector<Name> Model::names() const {
     names.push_back({model.parameters[i].name, model.parameters[i].unit, Role::parameter, 1, 1});
   for (std::uint32_t i = 0; i < model.input_channel_count; ++i) add(model.input_channels[i], Role::input);
   for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+    if (model.channels[i].flags & TACTUS_CHANNEL_SCENE) continue;
     // What can be set is listed once, as what it is.
     bool listed = std::any_of(names.begin(), names.end(), [&](const Name& name) {
       return name.role != Role::value && name.name == model.channels[i].name;

@@ -106,6 +106,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     pages.add("events", "what happens at each event, handlers in the order of the data",
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
+  if (!options.draws) flat.drawings.clear();
   // No vectors and no functions beyond this point.
 
   // Constants that are written as equations, `m = 1`, show themselves only when equations are sorted.

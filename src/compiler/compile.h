@@ -27,6 +27,7 @@ struct Options {
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
   Facts* facts = nullptr;
+  bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
 };
 

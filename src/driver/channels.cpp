@@ -55,7 +55,7 @@ std::vector<Shown> default_channels(const tactus_model& model) {
     if (!shown.empty()) break;
     for (std::uint32_t i = 0; i < model.channel_count; ++i) {
       const tactus_channel& channel = model.channels[i];
-      if ((channel.flags & excluded) || (!inside && is_inside(model, channel))) continue;
+      if ((channel.flags & (excluded | TACTUS_CHANNEL_SCENE)) || (!inside && is_inside(model, channel))) continue;
       shown.push_back({channel.name, &channel, std::nullopt});
     }
   }
@@ -112,7 +112,7 @@ std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::
       for (std::uint32_t i = 0; i < model.channel_count && !found; ++i) {
         const tactus_channel& channel = model.channels[i];
         std::string_view base = channel.name;
-        if (!wanted.starts_with(base)) continue;
+        if (!wanted.starts_with(base) || (channel.flags & TACTUS_CHANNEL_SCENE)) continue;
         if (wanted == base) {
           shown.push_back({written, &channel, std::nullopt});
           found = true;
@@ -140,13 +140,16 @@ std::optional<std::vector<Shown>> find_channels(const tactus_model& model, std::
         return std::nullopt;
       }
       std::vector<std::string> names;
-      for (std::uint32_t i = 0; i < model.channel_count; ++i) names.emplace_back(model.channels[i].name);
+      for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+        if (!(model.channels[i].flags & TACTUS_CHANNEL_SCENE)) names.emplace_back(model.channels[i].name);
+      }
       if (auto near = base::nearest(wanted, names)) {
         hint = fmt::format("did you mean `{}`?", *near);
       } else {
         constexpr std::size_t most = 20;
-        if (names.size() > most) names.resize(most);
-        hint = fmt::format("it knows {}{}", fmt::join(names, ", "), model.channel_count > most ? ", .." : "");
+        const bool is_cut = names.size() > most;
+        if (is_cut) names.resize(most);
+        hint = fmt::format("it knows {}{}", fmt::join(names, ", "), is_cut ? ", .." : "");
       }
       return std::nullopt;
     }

@@ -93,6 +93,7 @@ Json json_rest(const OperatingPoint& point, const Rest& rest) {
   object["values"] = Json::object();
   for (std::uint32_t i = 0; i < model.channel_count; ++i) {
     const tactus_channel& channel = model.channels[i];
+    if (channel.flags & TACTUS_CHANNEL_SCENE) continue;
     for (std::uint32_t k = 0; k < channel.rows * channel.columns; ++k)
       object["values"][component_name(channel, k)] = json_number(rest.outputs[channel.at + k]);
   }

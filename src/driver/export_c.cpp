@@ -59,7 +59,9 @@ int export_c(const ExportCOptions& options) {
   Mistake mistake;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
-  api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
+  compiler::Options compiling{*overrides};
+  compiling.draws = false;
+  api::Compiled compiled = api::compile_files(options.files, compiling, false);
   if (!compiled.program) return model_errors(options.json, compiled);
   std::vector<std::string> notes;
   if (auto refused = bake_boundary_values(*compiled.program, *overrides, notes)) {

@@ -360,8 +360,10 @@ int run(const RunOptions& options) {
   }
   if (options.json && options.show.empty()) {
     shown.clear();
-    for (std::uint32_t i = 0; i < model.channel_count; ++i)
+    for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+      if (model.channels[i].flags & TACTUS_CHANNEL_SCENE) continue;
       shown.push_back({model.channels[i].name, &model.channels[i], std::nullopt});
+    }
   }
   Report report{options, model, *plan, outcome, shown, notes, files_written, not_kept, compile_seconds, run_seconds};
   if (options.json) {

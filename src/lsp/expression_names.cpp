@@ -166,20 +166,30 @@ void ExpressionNames::skip_unit() {
   walk_.accept(TokenKind::right_bracket);
 }
 
-// Scenes write values into texts: "n = {bounces}".
+// Scenes write values into texts: "n = {bounces + 1}". The names in the braces that are known, but for members.
 void ExpressionNames::read_string(ScopeId scope) {
   const Place whole = walk_.place(walk_.here++);
   if (around_ != parse::Surroundings::scene) return;
   const std::string_view content = walk_.text.substr(whole.begin, whole.end - whole.begin);
-  for (std::size_t open = content.find('{'); open != std::string_view::npos; open = content.find('{', open + 1)) {
-    std::size_t end = open + 1;
-    while (end < content.size() && std::string_view("}'[.: \"").find(content[end]) == std::string_view::npos) ++end;
-    const base::NameId name = walk_.table.names.find(content.substr(open + 1, end - open - 1));
-    if (!name.valid()) continue;
-    const auto begin = static_cast<std::uint32_t>(whole.begin + open + 1);
-    Mention made{{begin, static_cast<std::uint32_t>(whole.begin + end)}, name, scope};
-    made.called = true;  // only if the name is known
-    walk_.mentions.push_back(made);
+  constexpr std::string_view between = " \t{}()[],.:+-*/^'<>=!&|\"\\";
+  bool is_inside = false;
+  for (std::size_t begin = 0; begin < content.size();) {
+    if (content.substr(begin, 2) == "{{") {
+      begin += 2;
+      continue;
+    }
+    if (content[begin] == '{') is_inside = true;
+    if (content[begin] == '}') is_inside = false;
+    const std::size_t end = std::min(content.find_first_of(between, begin), content.size());
+    const bool is_member = begin > 0 && content[begin - 1] == '.';
+    const base::NameId name =
+        is_inside && end > begin && !is_member ? walk_.table.names.find(content.substr(begin, end - begin)) : base::NameId();
+    if (name.valid()) {
+      Mention made{{static_cast<std::uint32_t>(whole.begin + begin), static_cast<std::uint32_t>(whole.begin + end)}, name, scope};
+      made.called = true;  // only if the name is known
+      walk_.mentions.push_back(made);
+    }
+    begin = std::max(end, begin + 1);
   }
 }
 

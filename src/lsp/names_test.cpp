@@ -130,10 +130,14 @@ TEST(Names, OfAJumpAndAPlan) {
 
 TEST(Names, OfABehaviourAndAScene) {
   const std::string text =
-      "reactive\n  n = init k = 0 in { clock => k + 1 },\n  m = n\nscene\n  sphere at p radius radius;\n  plot n;\n";
+      "reactive\n  n = init k = 0 in { clock => k + 1 },\n  m = n\nscene\n  sphere at p radius radius;\n  plot n;\n"
+      "  text \"{k + n} {{n} n\" at p;\n";
   EXPECT_EQ(meaning(text, "clock => "), "argument@2");
   EXPECT_EQ(meaning(text, "m = "), "behaviour@2");
   EXPECT_EQ(meaning(text, "plot "), "behaviour@2");
+  EXPECT_EQ(meaning(text, "{k + "), "behaviour@2");
+  EXPECT_EQ(meaning(text, "{{n} "), "nothing");
+  EXPECT_EQ(meaning(text, "{{"), "nothing");
   EXPECT_EQ(meaning(text, "p "), "nothing");
   EXPECT_EQ(meaning(text, "p radius "), "variable@5");
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/dimensions.h"
+#include "compiler/check/drawings.h"
 #include "compiler/check/events.h"
 #include "compiler/check/roles.h"
 #include "compiler/check/settings.h"
@@ -26,6 +27,7 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   find_roles(model, names, diags);
   read_settings(model, names, diags);
   read_events(model, names, diags);
+  read_drawings(model, names, diags);
   infer_shapes(model, names, files, diags);
   if (!diags.has_errors()) infer_dimensions(model, names, diags);
   return model;
@@ -72,6 +74,16 @@ std::string dump(const Model& model, const base::Names& names) {
     if (event.kind == parse::EventKind::every) out += fmt::format(" {} from {}", event.period, event.from);
     if (event.kind == parse::EventKind::at) out += fmt::format(" {}", fmt::join(event.times, ", "));
     if (event.kind == parse::EventKind::when) out += ' ' + parse::print(*model.tree, names, event.condition);
+    out += '\n';
+  }
+  for (const Drawing& drawing : model.drawings) {
+    out += "draw " + drawing.kind;
+    if (!drawing.text.empty()) out += fmt::format(" \"{}\"", drawing.text);
+    for (const DrawnOption& option : drawing.options) {
+      out += ' ' + option.name;
+      if (option.values.empty()) out += fmt::format(" \"{}\"", option.text);
+      for (const parse::NodeId value : option.values) out += ' ' + parse::print(*model.tree, names, value);
+    }
     out += '\n';
   }
   return out;

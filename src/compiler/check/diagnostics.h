@@ -51,6 +51,14 @@ inline constexpr diag::Kind<> column_of_map{"C038", "a table of two arguments ha
 inline constexpr diag::Kind<Text> equality_in_guard{"C034", "{} are equal at no instant that a run could find"};
 inline constexpr diag::Kind<Text> constant_primed{"C035", "`{}` is a derivative, and that of a constant is 0",
                                                   diag::Severity::warning};
+inline constexpr diag::Kind<Text> unknown_drawing{"C043", "a scene draws no `{}`"};
+inline constexpr diag::Kind<Text, Text> no_such_option{"C044", "a `{}` has no `{}`"};
+inline constexpr diag::Kind<Text, Text> option_missing{"C045", "a `{}` needs `{}`"};
+inline constexpr diag::Kind<Text, Text> wrong_leading{"C046", "a `{}` takes {}"};
+inline constexpr diag::Kind<Text> unknown_color{"C047", "there is no colour `{}`"};
+inline constexpr diag::Kind<Text> nothing_to_draw{"C048", "there is no `{}` that a scene could draw"};
+inline constexpr diag::Kind<Text> not_in_scene{"C049", "{} cannot stand in a scene"};
+
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};
 inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{"C032",

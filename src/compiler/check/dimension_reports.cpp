@@ -43,6 +43,8 @@ std::string complaint(const Origin& origin) {
       return fmt::format("the arguments of `{}` differ", origin.what);
     case Origin::parts:
       return fmt::format("`{}` needs components of one dimension", origin.what);
+    case Origin::drawing:
+      return fmt::format("the lengths of this `{}` differ", origin.what);
     case Origin::inside:
     case Origin::pure:
       break;
@@ -131,6 +133,7 @@ class Contradictions {
       case Origin::comparison:
       case Origin::branches:
       case Origin::arguments:
+      case Origin::drawing:
         return tree_[part_of(tree_, origin.right, origin.component)].span;
       default:
         return tree_[origin.left].span;

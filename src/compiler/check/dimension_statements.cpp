@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "compiler/check/drawings.h"
 #include "compiler/check/events.h"
 #include "compiler/check/expression_dimensions.h"
 
@@ -41,6 +45,7 @@ class Statements {
     }
     for (const parse::Event& event : tree_.events) collect_event(event);
     for (const parse::Behaviour& behaviour : tree_.behaviours) collect_behaviour(behaviour);
+    for (const Drawing& drawing : model_.drawings) collect_drawing(drawing);
   }
 
  private:
@@ -62,6 +67,27 @@ class Statements {
     DimensionFrame frame;
     if (behaviour.own.valid()) frame.values = &bound;
     for (const parse::Handler& handler : behaviour.handlers) define(symbol, handler.value, frame);
+  }
+
+  // Places and lengths of one drawing are measured alike, component by component; numbers spread.
+  void collect_drawing(const Drawing& drawing) {
+    std::vector<std::pair<NodeId, DimensionValue>> lengths;
+    std::uint32_t count = 0;
+    for (const DrawnOption& option : drawing.options) {
+      for (NodeId value : option.values) {
+        DimensionValue dimensions = expressions_.evaluate(value, {});
+        if (option.name == "rotation") expressions_.need_pure(dimensions, value, "a rotation");
+        if (!is_length(option.name)) continue;
+        count = std::max(count, static_cast<std::uint32_t>(dimensions.items.size()));
+        lengths.emplace_back(value, std::move(dimensions));
+      }
+    }
+    for (std::uint32_t i = 0; i < count; ++i) {
+      Agreement agreement(system_, {Origin::drawing, {}, {}, drawing.kind, count > 1 ? i + 1 : 0}, i);
+      for (const auto& [node, dimensions] : lengths) {
+        if (dimensions.items.size() == 1 || i < dimensions.items.size()) agreement.add(node, dimensions.item(i));
+      }
+    }
   }
 
   void collect_declaration(SymbolId id) {

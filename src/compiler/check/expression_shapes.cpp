@@ -206,8 +206,14 @@ void ExpressionShapes::report_no_member(NodeId id, const std::string& text) {
       std::any_of(tree_.externals.begin(), tree_.externals.end(),
                   [&](const parse::External& external) { return names_.text(external.name) == base; });
   if (is_device) {
+    const std::string& value = names_.text(node.name);
+    if (value == "force") {
+      diags_.report(node.span, not_a_value, fmt::format("`{}`", text))
+          .hint("say what acts on it: `external {} writes force = ..`", base);
+      return;
+    }
     diags_.report(node.span, not_built, text)
-        .hint("this version knows `NAME.position` of an `external NAME`, a vector of 3");
+        .hint("this version knows `{0}.position` and `{0}.velocity`, vectors of 3, and `{0}.button[1]` to `[4]`", base);
     return;
   }
   auto report = diags_.report(node.span, not_a_value, fmt::format("`{}`", text));

@@ -55,6 +55,20 @@ struct Event {
   parse::NodeId condition = {};
 };
 
+// An option of a drawing: a text, a value, or, of a text's holes, several.
+struct DrawnOption {
+  std::string name;
+  std::string text;  // only without values
+  std::vector<parse::NodeId> values;
+};
+
+struct Drawing {
+  std::string kind;
+  std::string text;  // of `text`, with {0}, {1} .. in the holes
+  base::Span span;
+  std::vector<DrawnOption> options;
+};
+
 // Sampled data that the program reads.
 struct Table {
   const table::Sheet* sheet = nullptr;
@@ -68,6 +82,7 @@ struct Settings {
   double starting_time = 0;
   std::optional<double> ending_time, step_size, tolerance, record_period;
   std::optional<double> event_precision, max_transitions;
+  std::optional<double> hand_period;  // `external hand every 0.001`
   std::optional<int> solver;  // tactus_solver; the adaptive form where a name has two
 };
 
@@ -81,6 +96,8 @@ struct Model {
   std::unordered_map<base::NameId, std::uint32_t> passive;
   std::vector<Table> tables;
   std::unordered_map<parse::NodeId, std::uint32_t> table_calls;  // table("..")(..), to `tables`
+  std::vector<Drawing> drawings;
+  int dimensions = 2;  // of the picture: 2 when all drawn points have two components
   Settings settings;
   std::unordered_map<base::NameId, double> overrides;  // given from outside, instead of what the text says
 

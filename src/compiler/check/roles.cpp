@@ -1,6 +1,7 @@
 #include "compiler/check/roles.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "base/nearest.h"
 #include "compiler/check/diagnostics.h"
@@ -124,6 +125,16 @@ class Roles {
       for (const parse::Access& access : reactive ? external.reads : external.writes)
         declare_output(external, access, reactive);
     }
+    for (const parse::Drawing& drawing : tree_.drawings) {
+      for (NodeId value : drawing.values) find_device_values(value);
+      for (const parse::DrawingOption& option : drawing.options) find_device_values(option.value);
+    }
+  }
+
+  // A scene shows what there is, and what devices give.
+  void find_device_values(NodeId id) {
+    if (tree_[id].kind == NodeKind::member) device_value(id);
+    for (const parse::Child& child : tree_.children_of(id)) find_device_values(child.node);
   }
 
   void declare_output(const parse::External& external, const parse::Access& access, bool reactive) {
@@ -138,11 +149,12 @@ class Roles {
     // writes v = e: a variable of its own, `hand.force`.
     find_variables(access.value, nullptr, 0);
     base::NameId name = names_.intern(names_.text(external.name) + "." + names_.text(tree_[access.variable].name));
-    if (model_.find(name)) {
+    const bool is_read_before = read_before_.erase(name) > 0;
+    if (model_.find(name) && !is_read_before) {
       diags_.report(access.span, declared_twice, names_.text(name));
       return;
     }
-    SymbolId id = add_variable(name, access.span);
+    SymbolId id = is_read_before ? *model_.find(name) : add_variable(name, access.span);
     model_.ports.push_back({external.name, id, false, reactive, access.value});
   }
 
@@ -152,17 +164,28 @@ class Roles {
     return id;
   }
 
-  // The input that stands for a device's value, `hand.position`; added at its first use. Empty if `node` is no such thing.
+  // The input that stands for a device's value, `hand.position`, or the variable that it is given, `hand.force`; added at
+  // its first use. Empty if `node` is no such thing.
   std::optional<SymbolId> device_value(NodeId id) {
     const parse::Node& node = tree_[id];
     const parse::Node& base = tree_[tree_.child(id, 0)];
     if (base.kind != NodeKind::name) return std::nullopt;
     base::NameId name = names_.intern(names_.text(base.name) + "." + names_.text(node.name));
     if (auto found = model_.find(name)) return found;
-    bool is_device = std::any_of(tree_.externals.begin(), tree_.externals.end(),
-                                 [&](const parse::External& external) { return external.name == base.name; });
-    if (!is_device || names_.text(node.name) != "position") return std::nullopt;
-    SymbolId symbol = model_.symbols.push({Role::input, name, node.span, expr::Shape::vector(3), 0, false});
+    bool is_device = false;
+    for (const parse::External& external : tree_.externals) {
+      if (external.name != base.name) continue;
+      is_device = true;
+      for (const parse::Access& access : external.writes) {
+        if (!access.value.valid() || tree_[access.variable].name != node.name) continue;
+        read_before_.insert(name);
+        return add_variable(name, access.span);
+      }
+    }
+    const std::string& value = names_.text(node.name);
+    const std::uint32_t size = value == "position" || value == "velocity" ? 3 : value == "button" ? 4 : 0;
+    if (!is_device || size == 0) return std::nullopt;
+    SymbolId symbol = model_.symbols.push({Role::input, name, node.span, expr::Shape::vector(size), 0, false});
     model_.by_name.emplace(name, symbol);
     model_.ports.push_back({base.name, symbol, true, false, {}});
     return symbol;
@@ -217,6 +240,7 @@ class Roles {
   base::NameId time_;
   base::NameId pi_;
   std::unordered_map<std::uint32_t, bool> bodies_seen_;
+  std::unordered_set<base::NameId> read_before_;  // `hand.force`, before `external hand writes` it
 };
 
 }  // namespace

@@ -63,6 +63,9 @@ class SettingsReader {
       if (key == "event_precision") model_.settings.event_precision = *value;
       if (key == "max_transitions") model_.settings.max_transitions = *value;
     }
+    for (const parse::External& external : tree_.externals) {
+      if (external.period.valid()) model_.settings.hand_period = period(external);
+    }
     if (model_.settings.ending_time && *model_.settings.ending_time <= model_.settings.starting_time) {
       auto at = std::find_if(tree_.settings.begin(), tree_.settings.end(),
                              [&](const parse::Setting& setting) { return names_.text(setting.name) == "ending_time"; });
@@ -72,6 +75,17 @@ class SettingsReader {
   }
 
  private:
+  std::optional<double> period(const parse::External& external) {
+    const auto value = numbers_.value(external.period);
+    if (value && std::isfinite(*value) && *value > 0) return value;
+    if (value)
+      diags_.report(tree_[external.period].span, bad_setting, "the period of an external must be greater than 0");
+    else
+      diags_.report(tree_[external.period].span, not_constant, "the period of an external")
+          .hint("write a number, such as `every 0.001`");
+    return std::nullopt;
+  }
+
   void solver_setting(const parse::Setting& setting) {
     const parse::Node& node = tree_[setting.value];
     std::string name = node.kind == NodeKind::name     ? names_.text(node.name)

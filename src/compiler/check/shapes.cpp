@@ -1,5 +1,6 @@
 #include "compiler/check/shapes.h"
 
+#include "compiler/check/drawings.h"
 #include "compiler/check/expression_shapes.h"
 #include "compiler/check/shape_inference.h"
 #include "compiler/check/shape_reports.h"
@@ -11,6 +12,7 @@ void infer_shapes(Model& model, base::Names& names, table::Files& files, diag::S
   settle_shapes(model, names, shapes);
   // Every name has its shape from here on.
   report_shapes(model, names, shapes, diags);
+  check_drawn_shapes(model, names, shapes, diags);
 }
 
 }  // namespace check

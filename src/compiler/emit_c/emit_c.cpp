@@ -723,6 +723,7 @@ class ModelPrinter {
     line("    .input_channel_count = {},", program_.input_channels.size());
     line("    .port_count = {},", program_.ports.size());
     line("    .block_count = {},", program_.blocks.size());
+    line("    .dimensions = {},", program_.dimensions);
     line("    .starting_time = {},", number(program_.starting_time));
     line("    .ending_time = {},", number(program_.ending_time));
     line("    .step_size = {},", number(program_.step_size));
@@ -731,6 +732,7 @@ class ModelPrinter {
     line("    .event_precision = {},", number(program_.event_precision));
     line("    .solver = {},", program_.solver);
     line("    .max_transitions = {},", program_.max_transitions);
+    line("    .hand_period = {},", number(program_.hand_period));
     for (const char* entry : {"prepare", "initialize", "derivative", "outputs"})
       line("    .{} = {}_{},", entry, prefix_, entry);
     line("    .fire = {},", program_.events.empty() ? "0" : fmt::format("{}_fire", prefix_));

@@ -160,6 +160,13 @@ class ProcessMetadata {
     for (const ir::Port& p : program.ports) ports_.push_back({p.device.c_str(), p.channel, p.is_input ? 1u : 0u});
     for (const ir::Block& b : program.blocks)
       blocks_.push_back({b.equations.c_str(), b.unknowns.c_str(), b.line, b.count, b.warm});
+    for (const ir::Drawing& d : program.drawings) {
+      drawings_.push_back({d.kind.c_str(), d.text.empty() ? nullptr : d.text.c_str(),
+                           static_cast<std::uint32_t>(drawing_options_.size()),
+                           static_cast<std::uint32_t>(d.options.size()), d.line});
+      for (const ir::DrawingOption& o : d.options)
+        drawing_options_.push_back({o.name.c_str(), o.is_text ? o.text.c_str() : nullptr, o.channel});
+    }
     ir::EventTable events = ir::event_table(program);
     events_ = std::move(events.events);
     event_times_ = std::move(events.times);
@@ -178,6 +185,8 @@ class ProcessMetadata {
     model_.parameters = parameters_.data();
     model_.ports = ports_.data();
     model_.blocks = blocks_.data();
+    model_.drawings = drawings_.data();
+    model_.drawing_options = drawing_options_.data();
     model_.events = events_.data();
     model_.event_times = event_times_.data();
     model_.delays = delays_.data();
@@ -211,6 +220,8 @@ class ProcessMetadata {
   std::vector<tactus_parameter> parameters_;
   std::vector<tactus_port> ports_;
   std::vector<tactus_block> blocks_;
+  std::vector<tactus_drawing> drawings_;
+  std::vector<tactus_drawing_option> drawing_options_;
   std::vector<tactus_event> events_;
   std::vector<double> event_times_;
   std::vector<tactus_delay> delays_;

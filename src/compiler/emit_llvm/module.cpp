@@ -11,6 +11,7 @@
 #include <array>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -798,6 +799,8 @@ class ModuleBuilder {
     llvm::Constant* parameters;
     llvm::Constant* ports;
     llvm::Constant* blocks;
+    llvm::Constant* drawings;
+    llvm::Constant* drawing_options;
     llvm::Constant* events;
     llvm::Constant* event_times;
     llvm::Constant* delays;
@@ -831,6 +834,8 @@ class ModuleBuilder {
             address(m.parameters),
             address(m.ports),
             address(m.blocks),
+            address(m.drawings),
+            address(m.drawing_options),
             address(m.events),
             address(m.event_times),
             address(m.delays),
@@ -871,6 +876,14 @@ class ModuleBuilder {
       count(b.equations);
       count(b.unknowns);
     }
+    for (const ir::Drawing& d : program_.drawings) {
+      count(d.kind);
+      if (!d.text.empty()) count(d.text);
+      for (const ir::DrawingOption& o : d.options) {
+        count(o.name);
+        if (o.is_text) count(o.text);
+      }
+    }
     for (const ir::Event& e : program_.events) count(e.name);
     for (const ir::Constraint& c : program_.constraints) count(c.text);
     for (const ir::Condition& c : program_.conditions) count(c.text);
@@ -896,6 +909,17 @@ class ModuleBuilder {
     });
     m.blocks = array(program_.blocks, [&](const ir::Block& b) {
       return structure({text(b.equations), text(b.unknowns), u32(b.line), u32(b.count), u32(b.warm)});
+    });
+    std::uint32_t next_option = 0;
+    std::vector<ir::DrawingOption> options;
+    m.drawings = array(program_.drawings, [&](const ir::Drawing& d) {
+      const std::uint32_t first = std::exchange(next_option, next_option + static_cast<std::uint32_t>(d.options.size()));
+      options.insert(options.end(), d.options.begin(), d.options.end());
+      return structure(
+          {text(d.kind), d.text.empty() ? null() : text(d.text), u32(first), u32(d.options.size()), u32(d.line)});
+    });
+    m.drawing_options = array(options, [&](const ir::DrawingOption& o) {
+      return structure({text(o.name), o.is_text ? text(o.text) : null(), u32(o.channel)});
     });
     const ir::EventTable events = ir::event_table(program_);
     std::size_t next_event = 0;
@@ -989,6 +1013,11 @@ class ModuleBuilder {
         u32(program_.input_channels.size()),
         u32(program_.ports.size()),
         u32(program_.blocks.size()),
+        m.drawings,
+        m.drawing_options,
+        u32(program_.drawings.size()),
+        u32(ir::drawing_option_count(program_)),
+        builder_.getInt32(static_cast<std::uint32_t>(program_.dimensions)),
         real(program_.starting_time),
         real(program_.ending_time),
         real(program_.step_size),
@@ -997,6 +1026,7 @@ class ModuleBuilder {
         real(program_.event_precision),
         builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
         u32(program_.max_transitions),
+        real(program_.hand_period),
         entries[0],
         entries[1],
         entries[2],

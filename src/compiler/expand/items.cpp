@@ -1,5 +1,6 @@
 #include "compiler/expand/items.h"
 
+#include <algorithm>
 #include <deque>
 
 #include "compiler/expand/expressions.h"
@@ -25,6 +26,10 @@ class Items {
     for (Scope* instance : program_.instances) emit_instance(*instance);
     while (emit_wanted()) {
     }
+    // Drawn in the order of their lines, whatever instance or turn of a loop they are of.
+    std::stable_sort(tree_.drawings.begin(), tree_.drawings.end(), [](const auto& a, const auto& b) {
+      return std::pair(a.span.file, a.span.begin) < std::pair(b.span.file, b.span.begin);
+    });
   }
 
  private:
@@ -128,6 +133,7 @@ class Items {
       one_or_many(program_, item.family, item.name, scope, locals,
                   [&](const Local* inner, NameId name) { emit_behaviour(item, name, scope, inner); });
     }
+    for (const parse::Drawing& item : body.drawings) emit_drawing(item, scope, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(program_, loop.low, loop.high, loop.name, scope, locals,
              [&](const Local* inner, long long) { emit(scope, program_.bodies[loop.body], inner); });
@@ -220,6 +226,12 @@ class Items {
       handler.value = expressions_.expand(handler.value, scope, item.own.valid() ? &own : locals);
     }
     tree_.behaviours.push_back(std::move(item));
+  }
+
+  void emit_drawing(parse::Drawing item, Scope& scope, const Local* locals) {
+    for (NodeId& value : item.values) value = expressions_.expand(value, scope, locals);
+    for (parse::DrawingOption& option : item.options) option.value = expressions_.expand(option.value, scope, locals);
+    tree_.drawings.push_back(std::move(item));
   }
 
   Program& program_;

@@ -133,10 +133,27 @@ struct Table {
   std::vector<double> slopes;
 };
 
+// What a person sees: a text, or a value of a shape.
+struct DrawnOption {
+  std::string name;
+  std::string text;            // only without items
+  std::string label;           // the value as it is written
+  expr::Shape shape = {};
+  std::vector<ExprId> items = {};
+};
+
+struct Drawing {
+  std::string kind;
+  std::string text;
+  base::Span span;
+  std::vector<DrawnOption> options;
+};
+
 struct Settings {
   double starting_time = 0;
   std::optional<double> ending_time, step_size, tolerance, record_period, event_precision, max_transitions;
   std::optional<int> solver;
+  std::optional<double> hand_period;
 };
 
 struct Model {
@@ -154,6 +171,8 @@ struct Model {
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;
+  std::vector<Drawing> drawings;
+  int dimensions = 2;  // of the picture
   std::string event_code;         // for people: what happens at each event, in the manner of seed 000, section 3.2
   std::uint32_t input_count = 0;  // scalars
   std::vector<std::string> input_names;  // one a scalar

@@ -48,12 +48,15 @@ class Flattener {
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
     flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
-                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver};
+                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver,
+                      settings.hand_period};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
     for (const check::Port& port : model_.ports) add_port(port);
     for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
     for (const check::Event& event : model_.events) add_event(event);
+    for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
+    flat_.dimensions = model_.dimensions;
     write_starts();
     report_differentiated_without_definition();
     return std::move(flat_);
@@ -531,6 +534,26 @@ class Flattener {
     auto handling = handlers_.find(symbol.value);
     if (handling == handlers_.end() || handling->second.handler->later) return places_[symbol.value];
     return new_value(symbol);
+  }
+
+  // --- The scene -------------------------------------------------------------------------------------------------------
+  //
+  // Nothing of it becomes an equation, and its relations are evaluated: what is drawn does not change a bit of the motion.
+
+  void add_drawing(const check::Drawing& drawing) {
+    flat::Drawing made{drawing.kind, drawing.text, drawing.span, {}};
+    for (const check::DrawnOption& option : drawing.options) {
+      flat::DrawnOption drawn{option.name, option.text, ""};
+      for (NodeId value : option.values) {
+        const Value shown = evaluate(value, nullptr);
+        drawn.label += (drawn.label.empty() ? "" : ", ") + parse::print(tree_, names_, value);
+        drawn.shape = shown.shape;
+        for (ExprId item : shown.items) drawn.items.push_back(smooth_(as_number(item)));
+      }
+      if (option.values.size() > 1) drawn.shape = Shape::vector(static_cast<std::uint32_t>(option.values.size()));
+      made.options.push_back(std::move(drawn));
+    }
+    flat_.drawings.push_back(std::move(made));
   }
 
   // --- Expressions -----------------------------------------------------------------------------------------------------

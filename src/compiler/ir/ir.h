@@ -148,6 +148,20 @@ struct Port {
   bool is_input = false;
 };
 
+struct DrawingOption {
+  std::string name;
+  std::string text;
+  bool is_text = false;
+  std::uint32_t channel = 0;  // unless it is a text
+};
+
+struct Drawing {
+  std::string kind;
+  std::string text;
+  std::uint32_t line = 0;
+  std::vector<DrawingOption> options;
+};
+
 struct Block {
   std::string equations;
   std::string unknowns;
@@ -247,6 +261,9 @@ struct Program {
   std::vector<Parameter> parameters;
   std::vector<Port> ports;
   std::vector<Block> blocks;
+  std::vector<Drawing> drawings;
+  int dimensions = 2;
+  double hand_period = 0;
   std::vector<Event> events;
   std::vector<Delay> delays;
   std::vector<Table> tables;

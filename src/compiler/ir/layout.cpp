@@ -88,4 +88,10 @@ std::uint32_t history_count(const Program& program) {
   return static_cast<std::uint32_t>(count);
 }
 
+std::uint32_t drawing_option_count(const Program& program) {
+  std::size_t count = 0;
+  for (const Drawing& drawing : program.drawings) count += drawing.options.size();
+  return static_cast<std::uint32_t>(count);
+}
+
 }  // namespace ir

@@ -23,6 +23,9 @@ struct EventTable {
 };
 EventTable event_table(const Program& program);
 
+// Of all drawings; those of one follow each other.
+std::uint32_t drawing_option_count(const Program& program);
+
 // The model table's delays: their rings lie one behind another in the history section.
 std::vector<tactus_delay> delay_table(const Program& program);
 std::uint32_t history_count(const Program& program);

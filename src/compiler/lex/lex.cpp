@@ -118,10 +118,10 @@ constexpr Advice advices[] = {
 
 class Lexer {
  public:
-  Lexer(std::string_view text, std::uint32_t file, base::Names& names, diag::Sink& diags)
-      : text_(text), names_(names), diags_(diags) {
+  Lexer(std::string_view text, std::uint32_t from, std::uint32_t file, base::Names& names, diag::Sink& diags)
+      : text_(text), names_(names), diags_(diags), at_(from) {
     tokens_.file = file;
-    tokens_.list.reserve(text.size() / 3 + 1);
+    tokens_.list.reserve((text.size() - from) / 3 + 1);
   }
 
   Tokens run() {
@@ -503,7 +503,11 @@ std::string_view describe(TokenKind kind) {
 }
 
 Tokens lex(const diag::SourceMap& sources, std::uint32_t file, base::Names& names, diag::Sink& diags) {
-  return Lexer(sources.text(file), file, names, diags).run();
+  return Lexer(sources.text(file), 0, file, names, diags).run();
+}
+
+Tokens lex(const diag::SourceMap& sources, base::Span part, base::Names& names, diag::Sink& diags) {
+  return Lexer(sources.text(part.file).substr(0, part.end), part.begin, part.file, names, diags).run();
 }
 
 }  // namespace lex

@@ -76,5 +76,7 @@ struct Tokens {
 
 // `file` is a text that source::load or source::add accepted. Linear in its length.
 [[nodiscard]] Tokens lex(const diag::SourceMap& sources, std::uint32_t file, base::Names& names, diag::Sink& diags);
+// Of a part of such a text only: an expression inside a string.
+[[nodiscard]] Tokens lex(const diag::SourceMap& sources, base::Span part, base::Names& names, diag::Sink& diags);
 
 }  // namespace lex

@@ -489,6 +489,14 @@ class Lowering {
     for (const auto& [leaf, block] : motion_.block_of) {
       if (is_recorded[pool_[leaf].index]) wanted.push_back(leaf);
     }
+    for (const flat::Drawing& drawing : model_.drawings) {
+      for (const flat::DrawnOption& option : drawing.options) {
+        for (ExprId item : option.items) {
+          const auto leaves = symbolic::leaves(pool_, item, Op::variable);
+          wanted.insert(wanted.end(), leaves.begin(), leaves.end());
+        }
+      }
+    }
     solve_needed(builder, wanted);
     for (const flat::Group& group : model_.groups) {
       for (std::uint32_t order = 0;; ++order) {
@@ -531,11 +539,40 @@ class Lowering {
       add_channel(flat::primed(input.name, 1), flat::unit_of(input.quantity, 1), input.shape, rates,
                   TACTUS_CHANNEL_DERIVATIVE, builder);
     }
+    add_drawings(builder);
     program_.outputs = builder.take();
+  }
+
+  // An option is a channel: one that there is, when it is just that value, else one of its own that only pictures read.
+  void add_drawings(FunctionBuilder& builder) {
+    for (const flat::Drawing& drawing : model_.drawings) {
+      ir::Drawing made{drawing.kind, drawing.text, line_of(drawing.span), {}};
+      for (const flat::DrawnOption& option : drawing.options) {
+        if (option.items.empty()) {
+          made.options.push_back({option.name, option.text, true, 0});
+          continue;
+        }
+        auto known = channel_of_items_.find(option.items);
+        if (known == channel_of_items_.end() || !has_shape(program_.channels[known->second], option.shape)) {
+          const bool is_constant =
+              std::all_of(option.items.begin(), option.items.end(), [&](ExprId item) { return is_static(item); });
+          add_channel(option.label, "", option.shape, option.items,
+                      TACTUS_CHANNEL_SCENE | (is_constant ? TACTUS_CHANNEL_CONSTANT : 0), builder);
+          known = channel_of_items_.find(option.items);
+        }
+        made.options.push_back({option.name, "", false, known->second});
+      }
+      program_.drawings.push_back(std::move(made));
+    }
+  }
+
+  static bool has_shape(const ir::Channel& channel, const expr::Shape& shape) {
+    return channel.rows == shape.rows && channel.columns == shape.columns;
   }
 
   void add_channel(std::string name, std::string unit, const expr::Shape& shape, const std::vector<ExprId>& items,
                    std::uint32_t flags, FunctionBuilder& builder) {
+    channel_of_items_[items] = static_cast<std::uint32_t>(program_.channels.size());
     program_.channels.push_back(
         {std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
@@ -772,6 +809,8 @@ class Lowering {
     program_.tolerance = settings.tolerance.value_or(0);
     program_.record_period = settings.record_period.value_or(0);
     program_.solver = settings.solver.value_or(-1);
+    program_.hand_period = settings.hand_period.value_or(0);
+    program_.dimensions = model_.dimensions;
   }
 
   static constexpr std::uint32_t no_block = 0xffffffffu;
@@ -799,6 +838,7 @@ class Lowering {
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
   std::unordered_multimap<std::size_t, std::uint32_t> residual_functions_;  // by ir::hash
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;
+  std::unordered_map<std::vector<ExprId>, std::uint32_t, ListHash> channel_of_items_;
   std::unique_ptr<FunctionBuilder> prepare_;
   std::unique_ptr<symbolic::Substitution> in_states_;
 };

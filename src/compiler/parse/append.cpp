@@ -56,6 +56,11 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
     item.body += bodies;
     into.modules.push_back(std::move(item));
   }
+  for (Drawing item : from.drawings) {
+    for (NodeId& value : item.values) value = moved(value);
+    for (DrawingOption& option : item.options) option.value = moved(option.value);
+    into.drawings.push_back(std::move(item));
+  }
   for (Loop item : from.loops) {
     item.low = moved(item.low);
     item.high = moved(item.high);

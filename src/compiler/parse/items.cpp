@@ -41,7 +41,7 @@ void Parser::read_item() {
     default:
       break;
   }
-  if (section_ == Section::skipped && !at_item()) return read_entry();
+  if ((section_ == Section::skipped && !at_item()) || at_drawing()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
   const bool quoted = word() == Word::use && kind(1) == TokenKind::prime && !adjacent(at_ + 1);
   const bool started =
@@ -79,7 +79,7 @@ void Parser::read_declaration(Word word) {
     case Word::reactive:
       return open_section(Section::reactive);
     case Word::scene:
-      return skip_section("scene", true);
+      return open_section(Section::scene);
     case Word::check:
       return skip_section("check", true);
     case Word::parameter:
@@ -179,6 +179,8 @@ void Parser::read_entry() {
       return read_equation();
     case Section::reactive:
       return read_behaviour();
+    case Section::scene:
+      return read_drawing();
     default:
       do step();
       while (!at_end() && !at_item() && !at_body_end());

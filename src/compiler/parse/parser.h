@@ -23,12 +23,12 @@ using lex::TokenKind;
 
 class Parser {
  public:
-  Parser(const lex::Tokens& tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
+  Parser(lex::Tokens tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
          Dialect dialect);
   Tree run();
 
  private:
-  enum class Section { none, boundary, system, reactive, skipped };
+  enum class Section { none, boundary, system, reactive, scene, skipped };
 
   // One level of nesting while it lives. When the limit is passed it has reported and is not ok.
   class Level {
@@ -124,6 +124,12 @@ class Parser {
   bool at_family() const;
   void read_behaviour();
   bool read_handler(Behaviour& behaviour);
+  bool at_drawing() const;
+  void read_drawing();
+  bool at_option(bool is_first, bool takes_values) const;
+  bool read_option(Drawing& drawing);
+  bool read_text(Drawing& drawing);
+  NodeId read_hole(base::Span hole);
   void read_event();
   void read_module();
   void read_loop();
@@ -175,9 +181,9 @@ class Parser {
   std::uint32_t add_text(std::string_view text);
   NodeId too_deep(base::Span span);
 
-  const lex::Tokens& tokens_;
+  lex::Tokens tokens_;
   const diag::SourceMap& sources_;
-  const base::Names& names_;
+  base::Names& names_;
   diag::Sink& diags_;
   Dialect dialect_;
   Words words_;

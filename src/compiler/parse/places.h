@@ -16,6 +16,9 @@ enum class Surroundings { none, scene, mechanism };
 namespace places {
 inline constexpr std::string_view drawing[] = {"at",       "from",  "to",    "along",  "size",  "radius",
                                                "rotation", "color", "scale", "height", "follow"};
+// What begins a drawing; other words are reported by `check`.
+inline constexpr std::string_view drawing_kinds[] = {"sphere", "box",    "cylinder", "spring", "arrow", "trace",
+                                                     "text",   "ground", "mesh",     "camera", "plot",  "robot"};
 inline constexpr std::string_view part[] = {"mass", "com",  "inertia", "at",       "rotation", "shape",  "from",
                                             "to",   "axis", "damping", "friction", "dh",       "limits", "driven"};
 inline constexpr std::string_view interact[] = {"push", "pull", "damping", "at", "while"};

@@ -336,6 +336,18 @@ class Dumper {
       nested(tree_.bodies[module.body]);
       add(module.span);
     }
+    for (const Drawing& drawing : body.drawings) {
+      open("draw", drawing.kind);
+      for (const NodeId value : drawing.values) field(value);
+      for (const DrawingOption& option : drawing.options) {
+        out_ += ' ';
+        open("", option.name);
+        field(option.value);
+        close();
+      }
+      close();
+      add(drawing.span);
+    }
     for (const Loop& loop : body.loops) {
       open("for", loop.name);
       field(loop.low);
@@ -402,7 +414,9 @@ class Dumper {
     add(behaviour.span);
   }
 
-  void open(std::string_view kind, base::NameId name) { out_ += fmt::format("({} {}", kind, names_.text(name)); }
+  void open(std::string_view kind, base::NameId name) {
+    out_ += fmt::format("({}{}{}", kind, kind.empty() ? "" : " ", names_.text(name));
+  }
   void close() { out_ += ')'; }
 
   // Nothing when the field is not given.

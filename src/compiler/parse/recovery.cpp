@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view known_now =
     "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `parameter`, `constant`, "
     "`function`, "
-    "`event`, `module`, `for` and `use`";
+    "`scene`, `event`, `module`, `for` and `use`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -75,15 +75,15 @@ Tree parse(const lex::Tokens& tokens, const diag::SourceMap& sources, base::Name
   return Parser(tokens, sources, names, diags, dialect).run();
 }
 
-Parser::Parser(const lex::Tokens& tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
+Parser::Parser(lex::Tokens tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
                Dialect dialect)
-    : tokens_(tokens),
+    : tokens_(std::move(tokens)),
       sources_(sources),
       names_(names),
       diags_(diags),
       dialect_(dialect),
       words_(names),
-      last_(tokens.list.size() - 1) {
+      last_(tokens_.list.size() - 1) {
   body_ = &tree_;
 }
 

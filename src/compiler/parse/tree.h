@@ -244,6 +244,22 @@ struct Loop {
   std::uint32_t body = 0;  // index into Tree::bodies
 };
 
+struct DrawingOption {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  NodeId value;
+};
+
+// kind value, value .. option value option value ..; of `text "n = {x}"` the values are "n = {0}" and x.
+struct Drawing {
+  base::Span span;
+  base::NameId kind;
+  base::Span kind_span;
+  std::vector<NodeId> values;
+  std::vector<DrawingOption> options;
+};
+
 inline constexpr std::uint32_t no_body = 0xffffffffu;
 
 struct Use {
@@ -274,6 +290,7 @@ struct Body {
   std::vector<Behaviour> behaviours;
   std::vector<Module> modules;
   std::vector<Loop> loops;
+  std::vector<Drawing> drawings;
 };
 
 // The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.

@@ -7,8 +7,25 @@
 #include "compiler/structure/motion.h"
 #include "compiler/structure/settled.h"
 #include "compiler/structure/start.h"
+#include "compiler/symbolic/symbolic.h"
 
 namespace structure {
+namespace {
+
+// Derivatives that only the scene shows are worked out for it.
+void ask_for_what_is_drawn(flat::Model& model, const Constants& known, Orders& orders) {
+  symbolic::Substitution constants(model.pool, [&](ExprId leaf) { return known.of(model.pool, leaf); });
+  for (flat::Drawing& drawing : model.drawings) {
+    for (flat::DrawnOption& option : drawing.options) {
+      for (ExprId& item : option.items) {
+        item = constants(item);
+        raise_orders(model.pool, item, orders);
+      }
+    }
+  }
+}
+
+}  // namespace
 
 std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags) {
   const std::size_t errors_before = diags.error_count();
@@ -18,6 +35,7 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   settle_before_the_run(model, draft.constants, diags);
 
   Orders orders = find_orders(model, draft);
+  ask_for_what_is_drawn(model, draft.constants, orders);
   differentiate_definitions(model, draft, orders, diags);
   if (has_failed()) return std::nullopt;
   if (!drop_settled(model, draft, orders, diags)) return std::nullopt;
