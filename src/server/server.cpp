@@ -138,19 +138,21 @@ std::string_view say(http::status status) {
 }
 
 tcp::acceptor listen(asio::io_context& io, std::uint16_t port) {
-  tcp::acceptor acceptor(io);
-  const tcp::endpoint here(asio::ip::address_v4::loopback(), port);
-  error_code failure;
-  acceptor.open(here.protocol(), failure);
-  // A port on which old connections still end can be had again; one on which somebody listens cannot.
-  if (!failure) acceptor.set_option(tcp::acceptor::reuse_address(true), failure);
-  if (!failure) acceptor.bind(here, failure);
-  if (!failure) acceptor.listen(asio::socket_base::max_listen_connections, failure);
-  if (failure == asio::error::address_in_use) {
-    throw std::runtime_error("port " + std::to_string(port) + " is taken by another program; choose another, or 0 for any that is free");
+  try {
+    // A port on which old connections still end can be had again; one on which somebody listens cannot.
+    return tcp::acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), port), /*reuse_addr=*/true);
+  } catch (const boost::system::system_error& failure) {
+    const std::string number = std::to_string(port);
+    if (failure.code() == asio::error::address_in_use) {
+      throw std::runtime_error("port " + number + " is taken by another program; choose another, or 0 for any that is free");
+    }
+    throw std::runtime_error("cannot listen on port " + number + ": " + failure.code().message());
   }
-  if (failure) throw std::runtime_error("cannot listen on port " + std::to_string(port) + ": " + failure.message());
-  return acceptor;
+}
+
+// A connection without the option works, too.
+void set_option(beast::tcp_stream& stream, int option, int value) {
+  setsockopt(stream.socket().native_handle(), IPPROTO_TCP, option, &value, sizeof value);
 }
 
 }  // namespace
@@ -269,8 +271,8 @@ class Server::Impl {
       ~Entry() { all.erase(one); }
     } const entry(connections_, connection.get());
 
+    set_option(connection->plain(), TCP_NODELAY, 1);
     error_code failure;
-    connection->plain().socket().set_option(tcp::no_delay(true), failure);
     beast::flat_buffer buffer(max_header_bytes + piece_bytes);
     for (bool is_open = true; is_open;) {
       http::request_parser<http::empty_body> parser;
@@ -417,8 +419,8 @@ class Server::Impl {
 
   // Ends a connection such that what was written arrives (RFC 9112, 9.6).
   asio::awaitable<void> finish(Connection& connection) {
+    shutdown(connection.plain().socket().native_handle(), SHUT_WR);
     error_code failure;
-    connection.plain().socket().shutdown(tcp::socket::shutdown_send, failure);
     connection.plain().expires_after(timeouts_.request);
     std::string piece(4096, '\0');
     for (std::size_t discarded = 0; !failure && discarded < max_discarded_bytes;) {
@@ -441,8 +443,7 @@ class Server::Impl {
     web.read_message_max(max_message_bytes);
     web.auto_fragment(false);
     // A client that reads slowly shall find new frames, so few wait in the kernel, where they cannot be replaced.
-    const int unsent_bytes = 16 * 1024;
-    setsockopt(connection->plain().socket().native_handle(), IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes, sizeof unsent_bytes);
+    set_option(connection->plain(), TCP_NOTSENT_LOWAT, 16 * 1024);
     error_code failure;
     co_await web.async_accept(request, failing_to(failure));
     if (failure) co_return;
