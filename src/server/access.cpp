@@ -16,7 +16,8 @@ std::string draw_secret() {
   for (std::size_t have = 0; have < bits.size();) {
     const ssize_t more = getrandom(bits.data() + have, bits.size() - have, 0);
     if (more < 0 && errno == EINTR) continue;
-    if (more <= 0) throw std::runtime_error("the system gives no random numbers, without which nobody could be let in safely");
+    if (more <= 0)
+      throw std::runtime_error("the system gives no random numbers, without which nobody could be let in safely");
     have += static_cast<std::size_t>(more);
   }
   std::string text;
@@ -32,7 +33,8 @@ bool equal_secrets(std::string_view a, std::string_view b) {
   // Volatile: no compiler may leave the loop early.
   volatile unsigned char difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    difference = static_cast<unsigned char>(difference | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
+    difference =
+        static_cast<unsigned char>(difference | (static_cast<unsigned char>(a[i]) ^ static_cast<unsigned char>(b[i])));
   }
   return difference == 0;
 }
@@ -59,7 +61,8 @@ std::string Access::make_token() {
 
 bool Access::use_token(std::string_view token) {
   const std::lock_guard lock(mutex_);
-  const auto found = std::ranges::find_if(tokens_, [&](const std::string& known) { return equal_secrets(known, token); });
+  const auto found =
+      std::ranges::find_if(tokens_, [&](const std::string& known) { return equal_secrets(known, token); });
   if (found == tokens_.end()) return false;
   tokens_.erase(found);
   return true;

@@ -32,17 +32,18 @@ TEST(Access, KnowsItsHostsOnly) {
   const Access access(4321);
   EXPECT_TRUE(access.is_host("127.0.0.1:4321"));
   EXPECT_TRUE(access.is_host("localhost:4321"));
-  for (const char* host : {"", "127.0.0.1", "localhost", "127.0.0.1:4322", "127.0.0.1:43210", "127.0.0.1:4321.", "[::1]:4321",
-                           "0.0.0.0:4321", "127.1:4321", "example.org:4321", "localhost.example.org:4321", "LOCALHOST:4321",
-                           "x@127.0.0.1:4321", " 127.0.0.1:4321"}) {
+  for (const char* host : {"", "127.0.0.1", "localhost", "127.0.0.1:4322", "127.0.0.1:43210", "127.0.0.1:4321.",
+                           "[::1]:4321", "0.0.0.0:4321", "127.1:4321", "example.org:4321", "localhost.example.org:4321",
+                           "LOCALHOST:4321", "x@127.0.0.1:4321", " 127.0.0.1:4321"}) {
     EXPECT_FALSE(access.is_host(host)) << host;
   }
 }
 
 TEST(Access, AnOriginIsThatOfTheHostOnly) {
   EXPECT_TRUE(Access::is_origin("http://127.0.0.1:4321", "127.0.0.1:4321"));
-  for (const char* origin : {"", "null", "127.0.0.1:4321", "https://127.0.0.1:4321", "http://localhost:4321", "http://127.0.0.1:4321/",
-                             "http://127.0.0.1:4322", "http://127.0.0.1", "http://example.org", "http://127.0.0.1:4321.example.org"}) {
+  for (const char* origin :
+       {"", "null", "127.0.0.1:4321", "https://127.0.0.1:4321", "http://localhost:4321", "http://127.0.0.1:4321/",
+        "http://127.0.0.1:4322", "http://127.0.0.1", "http://example.org", "http://127.0.0.1:4321.example.org"}) {
     EXPECT_FALSE(Access::is_origin(origin, "127.0.0.1:4321")) << origin;
   }
 }

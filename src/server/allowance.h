@@ -11,7 +11,8 @@ class Allowance {
  public:
   using Time = std::chrono::steady_clock::time_point;
 
-  Allowance(double per_second, double at_once, Time now) : per_second_(per_second), at_once_(at_once), left_(at_once), last_(now) {}
+  Allowance(double per_second, double at_once, Time now)
+      : per_second_(per_second), at_once_(at_once), left_(at_once), last_(now) {}
 
   // False when the account does not hold `cost`; then nothing is taken. `now` never goes back.
   [[nodiscard]] bool take(double cost, Time now) {

@@ -19,18 +19,19 @@ struct Type {
 
 // None of these is a script: what lies in the folder of a model is never run.
 constexpr Type types[] = {
-    {".stl", "model/stl"},           {".obj", "model/obj"},         {".mtl", "model/mtl"},
-    {".ply", "model/ply"},           {".off", "model/off"},         {".dae", "model/vnd.collada+xml"},
-    {".gltf", "model/gltf+json"},    {".glb", "model/gltf-binary"}, {".bin", "application/octet-stream"},
-    {".png", "image/png"},           {".jpg", "image/jpeg"},        {".jpeg", "image/jpeg"},
-    {".gif", "image/gif"},           {".webp", "image/webp"},       {".svg", "image/svg+xml"},
+    {".stl", "model/stl"},        {".obj", "model/obj"},         {".mtl", "model/mtl"},
+    {".ply", "model/ply"},        {".off", "model/off"},         {".dae", "model/vnd.collada+xml"},
+    {".gltf", "model/gltf+json"}, {".glb", "model/gltf-binary"}, {".bin", "application/octet-stream"},
+    {".png", "image/png"},        {".jpg", "image/jpeg"},        {".jpeg", "image/jpeg"},
+    {".gif", "image/gif"},        {".webp", "image/webp"},       {".svg", "image/svg+xml"},
 };
 
 std::string_view find_type(std::string_view name) {
   const std::size_t dot = name.rfind('.');
   if (dot == std::string_view::npos) return {};
   std::string ending(name.substr(dot));
-  std::ranges::transform(ending, ending.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  std::ranges::transform(ending, ending.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
   const auto* found = std::ranges::find(types, ending, &Type::ending);
   return found == std::end(types) ? std::string_view{} : found->name;
 }
@@ -75,7 +76,9 @@ Descriptor::~Descriptor() {
   if (valid()) close(number_);
 }
 
-Descriptor open_folder(const std::string& path) { return Descriptor(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)); }
+Descriptor open_folder(const std::string& path) {
+  return Descriptor(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+}
 
 std::optional<OpenFile> open_beneath(const Descriptor& folder, std::string_view path) {
   Descriptor inner;
@@ -95,7 +98,7 @@ std::optional<OpenFile> open_beneath(const Descriptor& folder, std::string_view 
     if (type.empty()) return std::nullopt;
     // O_NONBLOCK: a pipe without a writer would keep us.
     Descriptor file(openat(here, name->c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
-    struct stat about {};
+    struct stat about{};
     if (!file.valid() || fstat(file.number(), &about) != 0 || !S_ISREG(about.st_mode)) return std::nullopt;
     if (std::cmp_greater(about.st_size, max_file_bytes)) return std::nullopt;
     return OpenFile{std::move(file), static_cast<std::size_t>(about.st_size), type};

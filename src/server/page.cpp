@@ -15,9 +15,15 @@ struct Type {
 };
 
 constexpr Type types[] = {
-    {".html", "text/html; charset=utf-8"}, {".js", "text/javascript; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-    {".json", "application/json"},         {".wasm", "application/wasm"},             {".svg", "image/svg+xml"},
-    {".png", "image/png"},                 {".ico", "image/x-icon"},                  {".woff2", "font/woff2"},
+    {".html", "text/html; charset=utf-8"},
+    {".js", "text/javascript; charset=utf-8"},
+    {".css", "text/css; charset=utf-8"},
+    {".json", "application/json"},
+    {".wasm", "application/wasm"},
+    {".svg", "image/svg+xml"},
+    {".png", "image/png"},
+    {".ico", "image/x-icon"},
+    {".woff2", "font/woff2"},
     {".txt", "text/plain; charset=utf-8"},
 };
 

@@ -2,14 +2,15 @@
 // socket has a second one that writes. All that they share with other threads lies under one mutex: the outboxes.
 #include "server/server.h"
 
+#include <utility>  // before Boost 1.74, which forgets it
+
 #define BOOST_BEAST_USE_STD_STRING_VIEW
 #ifdef __clang__
 // Boost 1.74 looks for the coroutines of the technical specification there; those of the standard do as well.
 #define BOOST_ASIO_HAS_CO_AWAIT
 #define BOOST_ASIO_HAS_STD_COROUTINE
 #endif
-#include <utility>  // which Boost 1.74 forgets
-
+#include <fcntl.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -62,10 +63,15 @@ constexpr std::size_t max_discarded_bytes = std::size_t{1} << 20;
 
 auto failing_to(error_code& failure) { return asio::redirect_error(asio::use_awaitable, failure); }
 
-// A browser's connection. On the server's thread, but for the outbox.
+// A browser's connection, in the set of all from its beginning to its end. On the server's thread, but for the outbox.
 struct Connection {
-  explicit Connection(tcp::socket socket)
-      : web(std::move(socket)), wake(web.get_executor(), asio::steady_timer::time_point::max()) {}
+  Connection(tcp::socket socket, std::set<Connection*>& set)
+      : web(std::move(socket)), wake(web.get_executor(), asio::steady_timer::time_point::max()), all(set) {
+    all.insert(this);
+  }
+  Connection(const Connection&) = delete;
+  Connection& operator=(const Connection&) = delete;
+  ~Connection() { all.erase(this); }
 
   beast::tcp_stream& plain() { return web.next_layer(); }
 
@@ -78,8 +84,9 @@ struct Connection {
 
   websocket::stream<beast::tcp_stream> web;  // speaks HTTP by its lower layer, until it is a socket
   asio::steady_timer wake;                   // cancelled when the outbox has something
+  std::set<Connection*>& all;
   bool is_closed = false;
-  Outbox outbox;           // guarded by Impl::mutex_
+  Outbox outbox;            // guarded by Impl::mutex_
   bool is_to_drop = false;  // guarded by Impl::mutex_
 };
 
@@ -87,14 +94,16 @@ struct Connection {
 // be inline because CodeMirror writes its own into <style>; they can fetch nothing from elsewhere.
 std::string page_policy(std::string_view host) {
   const std::string name(host);
-  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + name + "/socket http://" +
-         name +
-         "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + name +
+         "/socket http://" + name +
+         "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action "
+         "'none'; "
          "frame-ancestors 'none'";
 }
 
 // For what is no page: should a browser show it as one, it can do nothing.
-constexpr std::string_view bare_policy = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
+constexpr std::string_view bare_policy =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
 
 Head make_head(http::status status, std::string_view type, std::string_view policy) {
   Head head(status, 11);
@@ -137,14 +146,20 @@ std::string_view say(http::status status) {
   }
 }
 
+// The browser that this program starts shall not keep our port. Asio 1.74 does not do that.
+void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
 tcp::acceptor listen(asio::io_context& io, std::uint16_t port) {
   try {
     // A port on which old connections still end can be had again; one on which somebody listens cannot.
-    return tcp::acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), port), /*reuse_addr=*/true);
+    tcp::acceptor acceptor(io, tcp::endpoint(asio::ip::address_v4::loopback(), port), /*reuse_addr=*/true);
+    close_on_exec(acceptor.native_handle());
+    return acceptor;
   } catch (const boost::system::system_error& failure) {
     const std::string number = std::to_string(port);
     if (failure.code() == asio::error::address_in_use) {
-      throw std::runtime_error("port " + number + " is taken by another program; choose another, or 0 for any that is free");
+      throw std::runtime_error("port " + number +
+                               " is taken by another program; choose another, or 0 for any that is free");
     }
     throw std::runtime_error("cannot listen on port " + number + ": " + failure.code().message());
   }
@@ -258,19 +273,12 @@ class Server::Impl {
         continue;
       }
       if (connections_.size() >= max_connections || is_stopping_) continue;
-      asio::co_spawn(io_, serve(std::make_shared<Connection>(std::move(socket))), asio::detached);
+      close_on_exec(socket.native_handle());
+      asio::co_spawn(io_, serve(std::make_shared<Connection>(std::move(socket), connections_)), asio::detached);
     }
   }
 
   asio::awaitable<void> serve(Shared connection) {
-    // Leaves the set however the coroutine ends.
-    struct Entry {
-      std::set<Connection*>& all;
-      Connection* one;
-      Entry(std::set<Connection*>& set, Connection* connection) : all(set), one(connection) { all.insert(one); }
-      ~Entry() { all.erase(one); }
-    } const entry(connections_, connection.get());
-
     set_option(connection->plain(), TCP_NODELAY, 1);
     error_code failure;
     beast::flat_buffer buffer(max_header_bytes + piece_bytes);
@@ -282,7 +290,8 @@ class Server::Impl {
       co_await http::async_read_header(connection->plain(), buffer, parser, failing_to(failure));
       if (failure && failure.category() != make_error_code(http::error::bad_value).category()) co_return;
       if (failure == http::error::end_of_stream || failure == http::error::partial_message) co_return;
-      if (!failure && (parser.chunked() || parser.content_length().value_or(0) > 0)) failure = http::error::unexpected_body;
+      if (!failure && (parser.chunked() || parser.content_length().value_or(0) > 0))
+        failure = http::error::unexpected_body;
       if (failure) {
         co_await refuse(*connection, blame(failure), nullptr);
         break;
@@ -332,7 +341,8 @@ class Server::Impl {
     if (!host) co_return co_await refuse(connection, http::status::forbidden, nullptr);
     if (target.size() > max_target_bytes) co_return co_await refuse(connection, http::status::uri_too_long, nullptr);
     const bool is_known = has_cookie(request);
-    const std::string_view token = path == "/" && request.method() == http::verb::get ? find_parameter(query, "token") : "";
+    const std::string_view token =
+        path == "/" && request.method() == http::verb::get ? find_parameter(query, "token") : "";
     if (!token.empty() && (access_.use_token(token) || is_known)) {
       Head head = make_head(http::status::see_other, "", bare_policy);
       head.set(http::field::location, "/");
@@ -400,7 +410,7 @@ class Server::Impl {
       is_fine = co_await write_piece(connection, body.substr(0, piece_bytes));
       body.remove_prefix(std::min(body.size(), piece_bytes));
     }
-    co_return is_fine && request.keep_alive();
+    co_return is_fine&& request.keep_alive();
   }
 
   asio::awaitable<bool> write_file(Connection& connection, const Request& request, const OpenFile& file) {
@@ -414,7 +424,7 @@ class Server::Impl {
       left -= static_cast<std::size_t>(have);
       is_fine = co_await write_piece(connection, std::string_view(piece).substr(0, static_cast<std::size_t>(have)));
     }
-    co_return is_fine && request.keep_alive();
+    co_return is_fine&& request.keep_alive();
   }
 
   // Ends a connection such that what was written arrives (RFC 9112, 9.6).
@@ -430,16 +440,22 @@ class Server::Impl {
 
   // From the upgrade to the end of a socket.
   asio::awaitable<void> play(Shared connection, const Request& request) {
+    // However the coroutine ends, the other one does, too.
     struct Place {
       std::size_t& taken;
-      explicit Place(std::size_t& count) : taken(count) { ++taken; }
-      ~Place() { --taken; }
-    } const place(sockets_);
+      Connection& connection;
+      Place(std::size_t& count, Connection& one) : taken(count), connection(one) { ++taken; }
+      ~Place() {
+        --taken;
+        connection.close();
+      }
+    } const place(sockets_, *connection);
 
     auto& web = connection->web;
     connection->plain().expires_never();  // the socket has its own timer
     web.set_option(websocket::stream_base::timeout{timeouts_.request, timeouts_.idle, true});
-    web.set_option(websocket::stream_base::decorator([](websocket::response_type& head) { head.set(http::field::server, "tactus"); }));
+    web.set_option(websocket::stream_base::decorator(
+        [](websocket::response_type& head) { head.set(http::field::server, "tactus"); }));
     web.read_message_max(max_message_bytes);
     web.auto_fragment(false);
     // A client that reads slowly shall find new frames, so few wait in the kernel, where they cannot be replaced.
@@ -447,43 +463,39 @@ class Server::Impl {
     error_code failure;
     co_await web.async_accept(request, failing_to(failure));
     if (failure) co_return;
+    asio::co_spawn(io_, write_outbox(connection), asio::detached);
+    const auto code = co_await listen_to(*connection);
+    if (code) co_await web.async_close(*code, failing_to(failure));
+  }
 
-    // Leaves the map, and tells the handler, however the coroutine ends.
+  // While this runs, the client is one of ours. With what its socket is to be closed, if it is still open.
+  asio::awaitable<std::optional<websocket::close_code>> listen_to(Connection& connection) {
     struct Stay {
       Impl& impl;
       Client client;
-      Connection& connection;
-      Stay(Impl& server, Client id, Connection& one) : impl(server), client(id), connection(one) {
+      Stay(Impl& server, Client id, Connection* connection) : impl(server), client(id) {
         const std::lock_guard lock(impl.mutex_);
-        impl.clients_.emplace(client, &connection);
+        impl.clients_.emplace(client, connection);
       }
       ~Stay() {
         {
           const std::lock_guard lock(impl.mutex_);
           impl.clients_.erase(client);
         }
-        connection.close();
         impl.handler_.closed(client);
       }
     };
     const Client client{next_client_++};
-    const Allowance::Time start = std::chrono::steady_clock::now();
-    Allowance allowance(messages_per_second, messages_at_once, start);
-    beast::flat_buffer buffer;  // read_message_max bounds it
-    const Stay stay(*this, client, *connection);
-    asio::co_spawn(io_, write_outbox(connection), asio::detached);
+    const Stay stay(*this, client, &connection);
     handler_.opened(client);
-    for (;;) {
-      buffer.clear();
-      co_await web.async_read(buffer, failing_to(failure));
-      if (failure) co_return;
+    Allowance allowance(messages_per_second, messages_at_once, std::chrono::steady_clock::now());
+    for (beast::flat_buffer buffer;; buffer.clear()) {
+      error_code failure;
+      co_await connection.web.async_read(buffer, failing_to(failure));
+      if (failure) co_return std::nullopt;
+      if (connection.web.got_binary()) co_return websocket::close_code::unknown_data;
       const double cost = 1 + static_cast<double>(buffer.size()) / 4096;
-      const bool is_too_fast = !allowance.take(cost, std::chrono::steady_clock::now());
-      if (is_too_fast || web.got_binary()) {
-        const auto code = is_too_fast ? websocket::close_code::policy_error : websocket::close_code::unknown_data;
-        co_await web.async_close(code, failing_to(failure));
-        co_return;
-      }
+      if (!allowance.take(cost, std::chrono::steady_clock::now())) co_return websocket::close_code::policy_error;
       handler_.message(client, {static_cast<const char*>(buffer.cdata().data()), buffer.size()});
     }
   }

@@ -59,7 +59,7 @@ class Server {
  public:
   // Throws std::runtime_error, with a text for the user, when the port or the folder cannot be had.
   Server(const Options& options, Handler& handler);
-  // Closes every connection and returns when the handler was told. Not to be called by the handler.
+  // Closes every connection and returns when the handler was told of it. Not to be called by the handler.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;

@@ -1,6 +1,7 @@
 // Every rule of docs/server.md, against raw bytes. Each test fails without the rule it is named for.
 #include "server/server.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -138,9 +139,12 @@ class ServerTest : public testing::Test {
   Answer get(const std::string& target) { return ask("GET " + target + " HTTP/1.1\r\n" + host() + cookie() + "\r\n"); }
 
   static std::string upgrade() {
-    return "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+    return "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: "
+           "dGhlIHNhbXBsZSBub25jZQ==\r\n";
   }
-  std::string socket_request(const std::string& fields) const { return "GET /socket HTTP/1.1\r\n" + fields + upgrade() + "\r\n"; }
+  std::string socket_request(const std::string& fields) const {
+    return "GET /socket HTTP/1.1\r\n" + fields + upgrade() + "\r\n";
+  }
   std::string socket_request() { return socket_request(host() + "Origin: " + origin_ + "\r\n" + cookie()); }
 
   Wire open_socket(int receive_bytes = 0) {
@@ -195,7 +199,8 @@ TEST_F(ServerTest, TheTokenBecomesACookieThatOpensThePage) {
 TEST_F(ServerTest, LocalhostIsANameToo) {
   start();
   const std::string name = "localhost:" + std::to_string(server_->port());
-  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: " + name + "\r\nOrigin: http://" + name + "\r\n" + cookie() + "\r\n").status, 200);
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: " + name + "\r\nOrigin: http://" + name + "\r\n" + cookie() + "\r\n").status,
+            200);
 }
 
 TEST_F(ServerTest, ListensOnTheLoopbackInterfaceOnly) {
@@ -212,12 +217,15 @@ TEST_F(ServerTest, ListensOnTheLoopbackInterfaceOnly) {
 
 TEST_F(ServerTest, AForeignHostIsForbidden) {
   start();
-  for (const std::string& name : {std::string("example.org"), "example.org:" + std::to_string(server_->port()), std::string("127.0.0.1")}) {
+  for (const std::string& name :
+       {std::string("example.org"), "example.org:" + std::to_string(server_->port()), std::string("127.0.0.1")}) {
     const Answer answer = ask("GET / HTTP/1.1\r\nHost: " + name + "\r\n" + cookie() + "\r\n");
     EXPECT_EQ(answer.status, 403) << name;
     EXPECT_EQ(answer.body, "forbidden\n");
-    EXPECT_EQ(ask("GET " + target_of(server_->new_url()) + " HTTP/1.1\r\nHost: " + name + "\r\n\r\n").status, 403) << name;
-    EXPECT_EQ(ask(socket_request("Host: " + name + "\r\nOrigin: http://" + name + "\r\n" + cookie())).status, 403) << name;
+    EXPECT_EQ(ask("GET " + target_of(server_->new_url()) + " HTTP/1.1\r\nHost: " + name + "\r\n\r\n").status, 403)
+        << name;
+    EXPECT_EQ(ask(socket_request("Host: " + name + "\r\nOrigin: http://" + name + "\r\n" + cookie())).status, 403)
+        << name;
   }
 }
 
@@ -240,12 +248,14 @@ TEST_F(ServerTest, AForeignOriginIsForbidden) {
                                     "http://localhost:" + port, std::string("http://127.0.0.1:1")}) {
     const std::string field = "Origin: " + origin + "\r\n";
     EXPECT_EQ(ask("GET / HTTP/1.1\r\n" + host() + field + cookie() + "\r\n").status, 403) << origin;
-    EXPECT_EQ(ask("GET " + target_of(server_->new_url()) + " HTTP/1.1\r\n" + host() + field + "\r\n").status, 403) << origin;
+    EXPECT_EQ(ask("GET " + target_of(server_->new_url()) + " HTTP/1.1\r\n" + host() + field + "\r\n").status, 403)
+        << origin;
     EXPECT_EQ(ask(socket_request(host() + field + cookie())).status, 403) << origin;
   }
   const std::string ours = "Origin: " + origin_ + "\r\n";
   EXPECT_EQ(ask("GET / HTTP/1.1\r\n" + host() + ours + cookie() + "\r\n").status, 200);
-  EXPECT_EQ(ask("GET / HTTP/1.1\r\n" + host() + ours + "Origin: http://example.org\r\n" + cookie() + "\r\n").status, 403);
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\n" + host() + ours + "Origin: http://example.org\r\n" + cookie() + "\r\n").status,
+            403);
 }
 
 TEST_F(ServerTest, TheSocketNeedsAnOrigin) {
@@ -260,7 +270,8 @@ TEST_F(ServerTest, WithoutTheCookieEverythingIsForbidden) {
   wrong[wrong.size() - 3] = wrong[wrong.size() - 3] == '0' ? '1' : '0';
   for (const std::string& field : {std::string(), wrong, std::string("Cookie: tactus=1\r\n")}) {
     for (const char* target : {"/", "/app.js", "/files/ball.stl", "/nothing", "/socket", "/?token=", "/?token=00"}) {
-      EXPECT_EQ(ask("GET " + std::string(target) + " HTTP/1.1\r\n" + host() + field + "\r\n").status, 403) << target << field;
+      EXPECT_EQ(ask("GET " + std::string(target) + " HTTP/1.1\r\n" + host() + field + "\r\n").status, 403)
+          << target << field;
     }
     EXPECT_EQ(ask("POST / HTTP/1.1\r\n" + host() + field + "\r\n").status, 403);
     EXPECT_EQ(ask(socket_request(host() + ours + field)).status, 403);
@@ -298,8 +309,9 @@ TEST_F(ServerTest, OnlyAGetOfThePageUsesTheTokenUp) {
 
 TEST_F(ServerTest, EveryAnswerTellsTheBrowserToBeStrict) {
   start();
-  for (const Answer& answer : {get("/"), get("/app.js"), get("/files/ball.stl"), get("/nothing"), get(target_of(server_->new_url())),
-                               ask("GET / HTTP/1.1\r\n" + host() + "\r\n"), ask("nonsense\r\n\r\n")}) {
+  for (const Answer& answer :
+       {get("/"), get("/app.js"), get("/files/ball.stl"), get("/nothing"), get(target_of(server_->new_url())),
+        ask("GET / HTTP/1.1\r\n" + host() + "\r\n"), ask("nonsense\r\n\r\n")}) {
     SCOPED_TRACE(answer.status);
     const auto field = [&](const char* name) { return answer.fields.contains(name) ? answer.fields.at(name) : ""; };
     EXPECT_EQ(field("Cache-Control"), "no-store");
@@ -313,8 +325,10 @@ TEST_F(ServerTest, EveryAnswerTellsTheBrowserToBeStrict) {
     EXPECT_NE(field("Content-Security-Policy").find("frame-ancestors 'none'"), std::string::npos);
   }
   EXPECT_EQ(get("/").fields.at("Content-Security-Policy"),
-            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + host_ + "/socket http://" + host_ +
-                "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + host_ +
+                "/socket http://" + host_ +
+                "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+                "form-action 'none'; "
                 "frame-ancestors 'none'");
 }
 
@@ -373,7 +387,8 @@ TEST_F(ServerTest, AnOversizedHeaderIsRefused) {
   const std::string head = "GET / HTTP/1.1\r\n" + host() + cookie();
   EXPECT_EQ(ask(head + "X: " + std::string(max_header_bytes - 1024, 'x') + "\r\n\r\n").status, 200);
   EXPECT_EQ(ask(head + "X: " + std::string(max_header_bytes, 'x') + "\r\n\r\n").status, 431);
-  EXPECT_EQ(ask(head + "X: " + std::string(500'000, 'x') + "\r\n\r\n").status, 431) << "the answer arrives, whatever was sent";
+  EXPECT_EQ(ask(head + "X: " + std::string(500'000, 'x') + "\r\n\r\n").status, 431)
+      << "the answer arrives, whatever was sent";
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += "X: x\r\n";
   EXPECT_EQ(ask(head + many + "\r\n").status, 431);
@@ -388,8 +403,9 @@ TEST_F(ServerTest, AnOversizedTargetIsRefused) {
 TEST_F(ServerTest, NonsenseIsRefused) {
   start();
   for (const std::string& bytes :
-       {std::string("nonsense\r\n\r\n"), std::string("GET /\r\n\r\n"), std::string("GET / HTTP/2.0\r\n\r\n"), std::string("\x16\x03\x01\x02\x00\x01\r\n\r\n", 10),
-        "GET / HTTP/1.1\r\n" + host() + "Bad Name: 1\r\n\r\n", "GET / HTTP/1.1\r\n" + host() + "Content-Length: -1\r\n\r\n"}) {
+       {std::string("nonsense\r\n\r\n"), std::string("GET /\r\n\r\n"), std::string("GET / HTTP/2.0\r\n\r\n"),
+        std::string("\x16\x03\x01\x02\x00\x01\r\n\r\n", 10), "GET / HTTP/1.1\r\n" + host() + "Bad Name: 1\r\n\r\n",
+        "GET / HTTP/1.1\r\n" + host() + "Content-Length: -1\r\n\r\n"}) {
     Wire wire(server_->port());
     wire.write(bytes);
     const Answer answer = read_answer(wire);
@@ -744,7 +760,8 @@ TEST_F(ServerTest, AFloodClosesTheSocket) {
 TEST_F(ServerTest, AMouseIsNoFlood) {
   start();
   Wire wire = open_socket();
-  const std::string moved = make_text(R"({"type":"hand","position":[0.12345678901234567,0.12345678901234567,0],"button":true})");
+  const std::string moved =
+      make_text(R"({"type":"hand","position":[0.12345678901234567,0.12345678901234567,0],"button":true})");
   for (int i = 0; i < 1000; ++i) {
     wire.write(moved);
     std::this_thread::sleep_for(milliseconds(1));
@@ -773,7 +790,9 @@ TEST_F(ServerTest, AClientThatLeavesIsToldOnce) {
     wire.write(make_frame(0x88, "\x03\xe8"));
     EXPECT_EQ(read_frame(wire).opcode, 8);
   }
-  { const Wire wire = open_socket(); }
+  {
+    const Wire wire = open_socket();
+  }
   EXPECT_TRUE(recorder_.await_closed(2));
   EXPECT_EQ(server_->clients(), 0u);
   server_.reset();
@@ -867,7 +886,8 @@ TEST_F(ServerTest, APortThatIsTakenIsSaidKindly) {
     const Server second(Options{server_->port(), assets, "", {}}, recorder_);
     FAIL() << "two servers on one port";
   } catch (const std::runtime_error& error) {
-    EXPECT_EQ(error.what(), "port " + std::to_string(server_->port()) + " is taken by another program; choose another, or 0 for any that is free");
+    EXPECT_EQ(error.what(), "port " + std::to_string(server_->port()) +
+                                " is taken by another program; choose another, or 0 for any that is free");
   }
 }
 
@@ -887,6 +907,21 @@ TEST_F(ServerTest, APortCanBeHadAgain) {
   server_.reset();
   server_ = std::make_unique<Server>(Options{port, assets, "", {}}, recorder_);
   EXPECT_EQ(server_->port(), port);
+}
+
+TEST_F(ServerTest, ProgramsThatAreStartedInheritNoSocket) {
+  start();
+  const Wire plain(server_->port());
+  const Wire socket = open_socket();
+  int sockets = 0;
+  for (const auto& entry : fs::directory_iterator("/proc/self/fd")) {
+    const int number = std::stoi(entry.path().filename().string());
+    struct stat about{};
+    if (fstat(number, &about) != 0 || !S_ISSOCK(about.st_mode) || number <= 2) continue;
+    EXPECT_TRUE(fcntl(number, F_GETFD) & FD_CLOEXEC) << number;
+    ++sockets;
+  }
+  EXPECT_GE(sockets, 4) << "ours and theirs";
 }
 
 TEST_F(ServerTest, AServerEndsWhateverItsClientsDo) {

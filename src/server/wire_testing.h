@@ -31,7 +31,9 @@ class Wire {
     is_connected_ = connect(socket_, reinterpret_cast<const sockaddr*>(&there), sizeof there) == 0;
   }
   Wire(Wire&& other) noexcept
-      : socket_(std::exchange(other.socket_, -1)), is_connected_(other.is_connected_), ahead_(std::move(other.ahead_)) {}
+      : socket_(std::exchange(other.socket_, -1)),
+        is_connected_(other.is_connected_),
+        ahead_(std::move(other.ahead_)) {}
   ~Wire() {
     if (socket_ >= 0) close(socket_);
   }
