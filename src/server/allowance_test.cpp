@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "server/limits.h"
+#include "server/server.h"
 
 namespace server {
 namespace {
@@ -11,14 +11,14 @@ using std::chrono::microseconds;
 
 TEST(Allowance, AMouseNeverReachesIt) {
   Allowance::Time now{};
-  Allowance allowance(messages_per_second, messages_at_once, now);
+  Allowance allowance(Rate().per_second, Rate().at_once, now);
   // An hour at 1000 a second, of 150 bytes each.
   for (int i = 0; i < 3'600'000; ++i) ASSERT_TRUE(allowance.take(1 + 150.0 / 4096, now += microseconds(1000)));
 }
 
 TEST(Allowance, WhatAMouseSentInSevenSecondsMayComeAtOnce) {
   const Allowance::Time now{};
-  Allowance allowance(messages_per_second, messages_at_once, now);
+  Allowance allowance(Rate().per_second, Rate().at_once, now);
   for (int i = 0; i < 7000; ++i) ASSERT_TRUE(allowance.take(1 + 150.0 / 4096, now));
 }
 

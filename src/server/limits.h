@@ -12,10 +12,6 @@ inline constexpr std::size_t max_sockets = 8;       // of these connections
 inline constexpr std::uint32_t max_header_bytes = 16 * 1024;
 inline constexpr std::size_t max_target_bytes = 2048;
 inline constexpr std::size_t max_message_bytes = std::size_t{1} << 20;
-// A message costs 1 and another 1 for every 4096 bytes. So many a second, and so many at once after a pause: a mouse sends
-// 1000 a second; what it sent while a model was compiled comes at once.
-inline constexpr double messages_per_second = 4000;
-inline constexpr double messages_at_once = 8000;
 
 // Leave. Besides what waits, one message or frame is on its way.
 inline constexpr std::size_t max_waiting_messages = 256;

@@ -176,6 +176,7 @@ class Server::Impl {
  public:
   Impl(const Options& options, Handler& handler)
       : timeouts_(options.timeouts),
+        rate_(options.rate),
         assets_(options.assets),
         handler_(handler),
         acceptor_(listen(io_, options.port)),
@@ -488,7 +489,7 @@ class Server::Impl {
     const Client client{next_client_++};
     const Stay stay(*this, client, &connection);
     handler_.opened(client);
-    Allowance allowance(messages_per_second, messages_at_once, std::chrono::steady_clock::now());
+    Allowance allowance(rate_.per_second, rate_.at_once, std::chrono::steady_clock::now());
     for (beast::flat_buffer buffer;; buffer.clear()) {
       error_code failure;
       co_await connection.web.async_read(buffer, failing_to(failure));
@@ -519,6 +520,7 @@ class Server::Impl {
   }
 
   const Timeouts timeouts_;
+  const Rate rate_;
   const std::span<const Asset> assets_;
   Handler& handler_;
   Descriptor folder_;

@@ -34,11 +34,19 @@ struct Timeouts {
   std::chrono::milliseconds idle{30'000};     // a socket that says nothing; it is pinged after half of that
 };
 
+// How fast one client may speak: a message costs 1, and another 1 for every 4096 bytes. A mouse sends 1000 a second; what
+// it sent while the handler was busy comes at once.
+struct Rate {
+  double per_second = 4000;
+  double at_once = 8000;  // after a pause
+};
+
 struct Options {
   std::uint16_t port = 0;         // 0: any that is free
   std::span<const Asset> assets;  // outlive the server
   std::string folder;             // what /files/ shows; "": nothing
   Timeouts timeouts;
+  Rate rate;
 };
 
 // Called on the server's thread, one call at a time. While a call runs nothing else is served, so it should be short.

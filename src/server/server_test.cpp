@@ -104,8 +104,8 @@ class ServerTest : public testing::Test {
     fs::remove_all(outside_);
   }
 
-  void start(Timeouts timeouts = {}) {
-    server_ = std::make_unique<Server>(Options{0, assets, folder_.string(), timeouts}, recorder_);
+  void start(Timeouts timeouts = {}, Rate rate = {}) {
+    server_ = std::make_unique<Server>(Options{0, assets, folder_.string(), timeouts, rate}, recorder_);
     host_ = "127.0.0.1:" + std::to_string(server_->port());
     origin_ = "http://" + host_;
   }
@@ -570,7 +570,7 @@ TEST_F(ServerTest, AnOversizedFileIsNotShown) {
 
 TEST_F(ServerTest, WithoutAFolderThereAreNoFiles) {
   start();
-  Server bare(Options{0, assets, "", {}}, recorder_);
+  Server bare(Options{0, assets, "", {}, {}}, recorder_);
   host_ = "127.0.0.1:" + std::to_string(bare.port());
   Wire first(bare.port());
   first.write("GET " + target_of(bare.url()) + " HTTP/1.1\r\n" + host() + "\r\n");
@@ -741,20 +741,19 @@ TEST_F(ServerTest, TheLargestMessageArrives) {
 }
 
 TEST_F(ServerTest, AFloodClosesTheSocket) {
-  start();
-  Wire wire = open_socket();
-  // Each costs 257: what is allowed at once is 31 of them, and then 16 a second.
-  const std::string large = make_text(std::string(max_message_bytes, 'x'));
-  Frame last;
-  std::thread flood([&] {
-    for (int i = 0; i < 2000 && wire.write(large); ++i) {
-    }
-  });
-  last = read_frame(wire);
-  EXPECT_EQ(last.opcode, 8);
-  EXPECT_EQ(last.code(), 1008);
-  wire.write(make_frame(0x88, last.bytes));
-  flood.join();
+  start({}, {0.001, 100});
+  Wire many = open_socket();
+  std::string all;
+  for (int i = 0; i < 120; ++i) all += make_text("x");
+  many.write(all);
+  EXPECT_EQ(read_frame(many).code(), 1008);
+  EXPECT_EQ(recorder_.messages().size(), 99u);  // of a little more than 1 each
+
+  Wire large = open_socket();
+  large.write(make_text(std::string(99 * 4096 + 100, 'x')));
+  EXPECT_EQ(read_frame(large).code(), 1008);
+  EXPECT_TRUE(recorder_.await_closed(2));
+  EXPECT_EQ(recorder_.messages().size(), 99u);
 }
 
 TEST_F(ServerTest, AMouseIsNoFlood) {
@@ -883,7 +882,7 @@ TEST_F(ServerTest, ManySmallMessagesThatWaitAreTooMany) {
 TEST_F(ServerTest, APortThatIsTakenIsSaidKindly) {
   start();
   try {
-    const Server second(Options{server_->port(), assets, "", {}}, recorder_);
+    const Server second(Options{server_->port(), assets, "", {}, {}}, recorder_);
     FAIL() << "two servers on one port";
   } catch (const std::runtime_error& error) {
     EXPECT_EQ(error.what(), "port " + std::to_string(server_->port()) +
@@ -893,7 +892,7 @@ TEST_F(ServerTest, APortThatIsTakenIsSaidKindly) {
 
 TEST_F(ServerTest, AFolderThatIsMissingIsSaid) {
   try {
-    const Server server(Options{0, assets, "/nowhere/at all", {}}, recorder_);
+    const Server server(Options{0, assets, "/nowhere/at all", {}, {}}, recorder_);
     FAIL();
   } catch (const std::runtime_error& error) {
     EXPECT_STREQ(error.what(), "cannot open the folder `/nowhere/at all`");
@@ -905,7 +904,7 @@ TEST_F(ServerTest, APortCanBeHadAgain) {
   const Wire wire = open_socket();
   const std::uint16_t port = server_->port();
   server_.reset();
-  server_ = std::make_unique<Server>(Options{port, assets, "", {}}, recorder_);
+  server_ = std::make_unique<Server>(Options{port, assets, "", {}, {}}, recorder_);
   EXPECT_EQ(server_->port(), port);
 }
 
