@@ -59,3 +59,21 @@ ${rows}  };
   set_source_files_properties(${base}.S PROPERTIES OBJECT_DEPENDS "${ARGN}")
   target_sources(${target} PRIVATE ${base}.S ${base}.cpp)
 endfunction()
+
+# tactus_compress(RESULT INTO FOLDER file..)
+#
+# Compresses every file below FOLDER to the same name and `.gz` below INTO, again whenever it changes. RESULT: the list of these.
+function(tactus_compress result into folder)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/compress.py)
+  set(all "")
+  foreach(file ${ARGN})
+    file(RELATIVE_PATH name ${folder} ${file})
+    get_filename_component(parent ${into}/${name} DIRECTORY)
+    file(MAKE_DIRECTORY ${parent})
+    add_custom_command(OUTPUT ${into}/${name}.gz DEPENDS ${file} ${script}
+      COMMAND ${Python3_EXECUTABLE} ${script} ${file} ${into}/${name}.gz VERBATIM)
+    list(APPEND all ${into}/${name}.gz)
+  endforeach()
+  set(${result} ${all} PARENT_SCOPE)
+endfunction()
