@@ -87,6 +87,7 @@ export class Editor {
         highlightSelectionMatches(),
         search({ top: true }),
         lintGutter(),
+        EditorView.lineWrapping,
         language_for(file),
         keymap.of([
           { key: "Mod-s", preventDefault: true, run: () => (this.save(), true) },

@@ -158,6 +158,7 @@ export class Plots {
         width: clientWidth || 300,
         height: clientHeight || 120,
         legend: { show: false },
+        padding: [8, 14, 0, 0],
         cursor: { drag: { x: false, y: false }, sync: { key: "tactus" }, points: { size: 6 }, y: false },
         scales: { x: { time: false, range: () => this.time_range() } },
         axes: [

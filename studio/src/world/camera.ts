@@ -5,7 +5,9 @@
 import { MathUtils, OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
 import type { Framing } from "./framing";
 
-const margin = 1.22;
+const margin = 1.08;
+// Pixels at the edges that read-outs and the numbers of the axes take.
+const inset = { top: 56, right: 12, bottom: 30, left: 48 } as const;
 const smoothing_s = 0.22;
 const field_of_view_deg = 38;
 
@@ -47,9 +49,12 @@ export class CameraRig {
 
   private span_to_show(framing: Framing): number {
     const [x, y, z] = framing.size;
-    if (this.flat) return margin * Math.max(y, (x * this.height) / this.width);
-    const diagonal = Math.hypot(x, y, z);
-    return margin * diagonal * Math.max(1, this.height / this.width);
+    const free_width = Math.max(this.width - inset.left - inset.right, 50);
+    const free_height = Math.max(this.height - inset.top - inset.bottom, 50);
+    // In space, whatever the direction: most of the sphere around everything.
+    const across = 0.85 * Math.hypot(x, y, z);
+    const [width, height] = this.flat ? [x, y] : [across, across];
+    return margin * this.height * Math.max(height / free_height, width / free_width);
   }
 
   // One displayed frame on; true while the camera still moves. `follow` replaces the centre, `span` the height of the picture.
@@ -59,6 +64,11 @@ export class CameraRig {
       const target_span = span ?? this.span_to_show(framing);
       scratch.set(...framing.center);
       if (follow !== null) scratch.copy(follow);
+      if (this.flat) {
+        const unit = target_span / this.height;
+        scratch.x += 0.5 * (inset.right - inset.left) * unit;
+        scratch.y += 0.5 * (inset.top - inset.bottom) * unit;
+      }
       if (!this.settled_ || at_once) {
         this.span = target_span;
         this.center.copy(scratch);

@@ -89,21 +89,21 @@ export class Grid {
     for (let i = 0; i <= steps_x; ++i) {
       const value = low_x + i * step;
       const x = rig.width / 2 + (value - rig.center.x) * pixel;
-      if (x > 44 && x < rig.width - 56) ticks.push({ text: format_tick(value, step), x, y: rig.height - 10, align: "center", strong: false });
+      if (x > 44 && x < rig.width - 24 - 8 * suffix.length) ticks.push({ text: format_tick(value, step), x, y: rig.height - 10, align: "center", strong: false });
     }
     for (let i = 0; i <= steps_y; ++i) {
       const value = low_y + i * step;
       const y = rig.height / 2 - (value - rig.center.y) * pixel;
-      if (y > 56 && y < rig.height - 28) ticks.push({ text: format_tick(value, step), x: 8, y, align: "left", strong: false });
+      if (y > 76 && y < rig.height - 28) ticks.push({ text: format_tick(value, step), x: 8, y, align: "left", strong: false });
     }
     ticks.push({ text: `x${suffix}`, x: rig.width - 8, y: rig.height - 10, align: "right", strong: true });
-    ticks.push({ text: `y${suffix}`, x: 8, y: rig.height - 10, align: "left", strong: true });
+    ticks.push({ text: `y${suffix}`, x: 8, y: 60, align: "left", strong: true });
     return ticks;
   }
 
   private update_deep(rig: CameraRig, unit: string): Tick[] {
     const step = nice_step((pixels_a_step * rig.span) / rig.height);
-    const reach = Math.min(Math.max(Math.ceil((0.62 * rig.span) / step), 3), 10);
+    const reach = Math.min(Math.max(Math.ceil((0.42 * rig.span) / step), 2), 10);
     const middle_x = Math.round(rig.center.x / step) * step;
     const middle_y = Math.round(rig.center.y / step) * step;
     const low_x = middle_x - reach * step;
@@ -120,7 +120,7 @@ export class Grid {
         (Math.abs(x) < step / 2 ? axes : major).push(x, low_y, 0, x, high_y, 0);
         (Math.abs(y) < step / 2 ? axes : major).push(low_x, y, 0, high_x, y, 0);
       }
-      axes.push(0, 0, 0, 0, 0, reach * step * 0.6);
+      axes.push(0, 0, 0, 0, 0, reach * step);
       this.set_lines(key, [], major, axes);
     }
     // Written along the sides that are nearer to the camera, where they cover nothing.
@@ -145,7 +145,8 @@ export class Grid {
     }
     add(`x${suffix}`, middle_x, outside_y + (outside_y - side_y), 0, true);
     add(`y${suffix}`, outside_x + (outside_x - side_x), middle_y, 0, true);
-    add(`z${suffix}`, 0, 0, reach * step * 0.6 + 0.2 * step, true);
+    for (let i = 1; i < reach; ++i) add(format_tick(i * step, step), 0, 0, i * step, false);
+    add(`z${suffix}`, 0, 0, (reach + 0.2) * step, true);
     return ticks;
   }
 }

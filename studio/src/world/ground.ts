@@ -7,7 +7,9 @@ import { numbers_option, string_option } from "./options";
 import { Polyline } from "./polyline";
 import { layer, type Maker } from "./stage";
 
+// Times the picture: beyond its edges in a flat world, an area to stand on in space.
 const reach = 40;
+const reach_in_space = 1.6;
 
 export const make_ground: Maker = (drawing, stage, color) => {
   const height = numbers_option(drawing, "height");
@@ -30,7 +32,7 @@ export const make_ground: Maker = (drawing, stage, color) => {
   return {
     update(moment) {
       const level = height?.read(moment.values, 0, 0) ?? 0;
-      const side = reach * moment.extent;
+      const side = (stage.flat ? reach : reach_in_space) * moment.extent;
       plane.scale.set(side, side, 1);
       plane.position.set(0, stage.flat ? level : 0, stage.flat ? 0 : level);
       if (edge !== null) {

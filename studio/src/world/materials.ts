@@ -1,6 +1,6 @@
-// Two materials, both made for a renderer without a graphics card: no lights, no textures, no shadow maps.
+// Two materials, both made for a renderer without a graphics card: no lights, no textures, no shadow maps, smooth edges without multisampling.
 // soft: half Lambert from the upper left of the camera, and a rim towards the ink of the theme, so that a white ball on white and
-//       a black ball on black still have an edge.
+//       a black ball on black still have an edge. A round shape ends where its surface turns away; the last pixel before that fades.
 // line: a strip of triangles as wide as asked in pixels, wherever the camera stands.
 
 import { type Color, ShaderMaterial, Vector2 } from "three";
@@ -14,6 +14,7 @@ export interface Theme {
 
 const soft_vertex = `
 varying vec3 v_normal;
+varying vec3 v_towards;
 varying vec3 v_color;
 uniform vec3 color;
 void main() {
@@ -30,31 +31,43 @@ void main() {
   v_color = instanceColor;
 #endif
   v_normal = normalMatrix * n;
-  gl_Position = projectionMatrix * modelViewMatrix * p;
+  vec4 seen = modelViewMatrix * p;
+  v_towards = isOrthographic ? vec3(0.0, 0.0, 1.0) : -seen.xyz;
+  gl_Position = projectionMatrix * seen;
 }`;
 
 const soft_fragment = `
 varying vec3 v_normal;
+varying vec3 v_towards;
 varying vec3 v_color;
 uniform vec3 ink;
 uniform vec3 background;
+uniform float round_edge;
 void main() {
   vec3 n = normalize(v_normal);
   if (!gl_FrontFacing) n = -n;
   float lit = 0.5 + 0.5 * dot(n, vec3(-0.37, 0.56, 0.74));
   vec3 c = v_color * mix(0.55, 1.0, lit) + vec3(0.10) * smoothstep(0.80, 1.0, lit);
-  float rim = pow(1.0 - abs(n.z), 3.0);
-  gl_FragColor = vec4(mix(c, mix(ink, background, 0.35), 0.75 * rim), 1.0);
+  float away = sqrt(max(1.0 - pow(dot(n, normalize(v_towards)), 2.0), 0.0));
+  float rim = pow(away, 8.0);
+  float edge = clamp((1.0 - away) / max(fwidth(away), 1e-5), 0.0, 1.0);
+  gl_FragColor = vec4(mix(c, mix(ink, background, 0.35), 0.7 * rim), mix(1.0, edge, round_edge));
 }`;
 
-export function make_soft_material(theme: Theme, flat: boolean, color?: Color): ShaderMaterial {
+// `round`: the shape has no flat faces, so its edges may fade.
+export function make_soft_material(theme: Theme, flat: boolean, round: boolean, color?: Color): ShaderMaterial {
   return new ShaderMaterial({
     vertexShader: soft_vertex,
     fragmentShader: soft_fragment,
-    uniforms: { ink: { value: theme.ink }, background: { value: theme.background }, color: { value: color ?? theme.accent } },
+    uniforms: {
+      ink: { value: theme.ink },
+      background: { value: theme.background },
+      color: { value: color ?? theme.accent },
+      round_edge: { value: round ? 1 : 0 },
+    },
     depthTest: !flat,
     depthWrite: !flat,
-    transparent: flat,
+    transparent: flat || round,
   });
 }
 

@@ -1,5 +1,5 @@
 // What is written over the world: numbers of the grid, texts of the scene, and the hand. Enters: places in pixels. Leaves: a 2D canvas above the
-// world's, redrawn with it.
+// world's, redrawn when something on it changed.
 
 import type { Tick } from "./grid";
 
@@ -37,6 +37,7 @@ export class Overlay {
   private ratio_ = 1;
   private width_ = 1;
   private height_ = 1;
+  private shown_ = "";
 
   constructor(
     private readonly canvas_: HTMLCanvasElement,
@@ -49,6 +50,7 @@ export class Overlay {
 
   set_colors(colors: OverlayColors): void {
     this.colors_ = colors;
+    this.shown_ = "";
   }
 
   resize(width: number, height: number, ratio: number): void {
@@ -57,9 +59,13 @@ export class Overlay {
     this.ratio_ = ratio;
     this.canvas_.width = Math.round(width * ratio);
     this.canvas_.height = Math.round(height * ratio);
+    this.shown_ = "";
   }
 
   draw(ticks: readonly Tick[], labels: readonly PlacedLabel[], hand: HandPicture | null): void {
+    const wanted = JSON.stringify([ticks, labels, hand]);
+    if (wanted === this.shown_) return;
+    this.shown_ = wanted;
     const c = this.context_;
     c.setTransform(this.ratio_, 0, 0, this.ratio_, 0, 0);
     c.clearRect(0, 0, this.width_, this.height_);
@@ -73,7 +79,10 @@ export class Overlay {
     c.textAlign = "left";
     for (const label of labels) {
       c.font = `500 ${label.size.toFixed(1)}px ${font}`;
-      this.write(label.text, label.x, label.y, label.color ?? this.colors_.ink);
+      // A text whose place is in view is written in view, too.
+      let x = label.x;
+      if (x > 0 && x < this.width_) x = Math.max(Math.min(x, this.width_ - 8 - c.measureText(label.text).width), 8);
+      this.write(label.text, x, label.y, label.color ?? this.colors_.ink);
     }
     if (hand !== null) this.draw_hand(hand);
   }

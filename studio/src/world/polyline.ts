@@ -2,7 +2,7 @@
 // Each point is written twice, one for each side of the strip; its neighbours are read from the same buffer, six numbers further on, so
 // that one upload carries all three.
 
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, InterleavedBuffer, InterleavedBufferAttribute, Mesh, type ShaderMaterial } from "three";
+import { BufferAttribute, BufferGeometry, DynamicDrawUsage, InterleavedBuffer, InterleavedBufferAttribute, Mesh, type ShaderMaterial, Sphere } from "three";
 
 export class Polyline {
   readonly mesh: Mesh<BufferGeometry, ShaderMaterial>;
@@ -32,6 +32,8 @@ export class Polyline {
     geometry.setAttribute("side", new BufferAttribute(side, 1));
     geometry.setAttribute("place", new BufferAttribute(place, 1));
     geometry.setIndex(new BufferAttribute(index, 1));
+    // Never culled and sorted by its order alone, so three.js need not compute one at each change.
+    geometry.boundingSphere = new Sphere();
     this.mesh = new Mesh(geometry, material);
     this.mesh.frustumCulled = false;
   }

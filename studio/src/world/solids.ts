@@ -1,7 +1,7 @@
 // Solid things, all of one shape in one draw call. Enters: a matrix and a colour for each slot. Leaves: instanced meshes.
 // Shapes: sphere of radius 1; cylinder, shaft and head (of arrows) of radius 1 along y from 0 to 1; cube of side 1 about its middle.
 
-import { BoxGeometry, type BufferGeometry, type Color, ConeGeometry, CylinderGeometry, InstancedMesh, Matrix4, type Scene, SphereGeometry } from "three";
+import { BoxGeometry, type BufferGeometry, type Color, ConeGeometry, CylinderGeometry, InstancedMesh, Matrix4, type Scene, Sphere, SphereGeometry } from "three";
 import { make_soft_material, type Theme } from "./materials";
 
 export type Shape = "sphere" | "cylinder" | "cube" | "shaft" | "head";
@@ -39,12 +39,13 @@ export class Solids {
     for (const shape of shapes) {
       const count = this.counts_[shape];
       if (count === 0) continue;
-      const mesh = new InstancedMesh(make_geometry(shape, count), make_soft_material(theme, flat), count);
+      const mesh = new InstancedMesh(make_geometry(shape, count), make_soft_material(theme, flat, shape === "sphere"), count);
       for (let i = 0; i < count; ++i) {
         mesh.setMatrixAt(i, nowhere);
         mesh.setColorAt(i, theme.accent);
       }
       mesh.frustumCulled = false;
+      mesh.boundingSphere = new Sphere();
       mesh.renderOrder = order[shape];
       this.meshes_.set(shape, mesh);
       scene.add(mesh);

@@ -1,7 +1,7 @@
 // spring: from, to, radius, color. A zigzag in a flat world, a helix of a round wire in space; its ends are straight, its turns as
 // many at every length. Without a radius, a sixtieth of the picture.
 
-import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Mesh, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Mesh, Sphere, Vector3 } from "three";
 import { extend_bounds } from "./framing";
 import { make_line_material, make_soft_material } from "./materials";
 import { numbers_option, read_point } from "./options";
@@ -92,7 +92,8 @@ export const make_spring: Maker = (drawing, stage, color) => {
   geometry.setAttribute("position", positions);
   geometry.setAttribute("normal", normals);
   geometry.setIndex(index);
-  const material = make_soft_material(stage.theme, false, color);
+  geometry.boundingSphere = new Sphere();
+  const material = make_soft_material(stage.theme, false, false, color);
   material.side = 2;
   const mesh = new Mesh(geometry, material);
   mesh.frustumCulled = false;

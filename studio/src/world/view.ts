@@ -1,5 +1,5 @@
 // The world as one sees it. Enters: a world, its frames, gestures. Leaves: pictures, only when something changed. Drawn with three.js in one pass without
-// lights or shadows; a machine that cannot keep up gets one pixel of the canvas for each of the page.
+// lights or shadows; a machine that cannot keep up gets one pixel of the canvas for each of the page, and no multisampling.
 
 import { Color, ColorManagement, LinearSRGBColorSpace, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { FrameHistory, type Frame, Playout } from "../frames";
@@ -55,7 +55,7 @@ export class WorldView {
     private readonly report_: (text: string) => void,
     private readonly reduced_motion_: () => boolean,
   ) {
-    this.renderer_ = new WebGLRenderer({ canvas, antialias: true, powerPreference: "high-performance" });
+    this.renderer_ = new WebGLRenderer({ canvas, antialias: !draws_in_software(), powerPreference: "high-performance" });
     this.renderer_.outputColorSpace = LinearSRGBColorSpace;
     this.overlay_ = new Overlay(overlay_canvas, theme_.overlay);
     this.grid_ = new Grid(this.scene_);
@@ -235,6 +235,16 @@ export class WorldView {
   dispose(): void {
     this.renderer_.dispose();
   }
+}
+
+// Multisampling doubles the cost of a picture where the processor draws it.
+function draws_in_software(): boolean {
+  const context = document.createElement("canvas").getContext("webgl2");
+  if (context === null) return false;
+  const extension = context.getExtension("WEBGL_debug_renderer_info");
+  const name: unknown = context.getParameter(extension === null ? context.RENDERER : extension.UNMASKED_RENDERER_WEBGL);
+  context.getExtension("WEBGL_lose_context")?.loseContext();
+  return typeof name === "string" && /swiftshader|llvmpipe|software|basic render/i.test(name);
 }
 
 function follow_is_finite(option: NumbersOption | null, values: Float64Array): boolean {
