@@ -123,8 +123,12 @@ export class Hand {
     const setup = this.setup_;
     if (setup === null || frame === null) return null;
     const present = (frame.flags & flag_hand_present) !== 0;
-    if (!this.held_ && !present) return null;
     const hand = this.scratch_;
+    if (!this.held_ && !present) {
+      // Nobody holds it: the ring shows where to take it.
+      rig.to_pixels(this.handle_point(values, frame, this.point_), hand);
+      return hand.z < 1 ? { hand: { x: hand.x, y: hand.y }, held: false, handle: null, force: { x: 0, y: 0 }, newtons: 0, limited: false } : null;
+    }
     const [x, y, z] = hand_to_picture(setup, this.held_ ? this.position_ : frame.hand_position);
     const units = rig.units_per_pixel(this.point_.set(x, y, z));
     rig.to_pixels(this.point_, hand);

@@ -55,7 +55,7 @@ class Page {
 
   private readonly send_ = (message: ClientMessage): boolean => this.connection_.send(message);
   private readonly history_ = new FrameHistory(history_seconds, history_frames);
-  private readonly notices_ = new Notices(find("notices"));
+  private readonly notices_ = new Notices(find("notices"), find("notes"));
   private readonly panels_ = new Panels(find("app"));
   private readonly theme_ = new ThemeSwitch(find("theme"), () => this.change_theme());
   private readonly hand_ = new Hand(this.send_);

@@ -1,5 +1,5 @@
 // What a person should know now: banners that stay while something is so (connection, failure), and notes that go away. Enters: texts.
-// Leaves: elements above the world.
+// Leaves: banners above the panels, which move down; notes over a corner, where nothing moves for them.
 
 import { make_icon } from "./icons";
 
@@ -21,7 +21,10 @@ export class Notices {
   private readonly shown_ = new Map<string, HTMLElement>();
   private notes_ = 0;
 
-  constructor(private readonly element_: HTMLElement) {}
+  constructor(
+    private readonly banners_: HTMLElement,
+    private readonly notes_box_: HTMLElement,
+  ) {}
 
   // One notice for each key; null takes it away.
   set(key: string, notice: Notice | null): void {
@@ -62,7 +65,7 @@ export class Notices {
       box.append(close);
     }
     this.shown_.set(key, box);
-    this.element_.append(box);
+    (notice.kind === "note" ? this.notes_box_ : this.banners_).append(box);
   }
 
   note(text: string, action?: NoticeAction): void {

@@ -160,7 +160,10 @@ export class Plots {
         legend: { show: false },
         padding: [8, 14, 0, 0],
         cursor: { drag: { x: false, y: false }, sync: { key: "tactus" }, points: { size: 6 }, y: false },
-        scales: { x: { time: false, range: () => this.time_range() } },
+        scales: {
+          x: { time: false, range: () => this.time_range() },
+          y: { range: (_, low: number | null, high: number | null) => value_range(low, high) },
+        },
         axes: [
           { ...axis, size: 22, gap: 2, space: 60, values: (_, splits) => splits.map((s) => `${Number(s.toPrecision(6))} s`) },
           { ...axis, size: 46, gap: 4, space: 26, values: (_, splits) => splits.map((s) => String(Number(s.toPrecision(4)))) },
@@ -263,4 +266,13 @@ export class Plots {
     this.dialog_.replaceChildren(title, filter, list, done);
     this.dialog_.showModal();
   }
+}
+
+// A little air above and below; a curve that does not move lies in the middle.
+export function value_range(low: number | null, high: number | null): [number, number] {
+  if (low === null || high === null || !Number.isFinite(low) || !Number.isFinite(high)) return [-1, 1];
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  if (high - low <= 1e-9 * size || high === low) return size === 0 ? [-1, 1] : [low - 0.5 * size, high + 0.5 * size];
+  const air = 0.08 * (high - low);
+  return [low - air, high + air];
 }

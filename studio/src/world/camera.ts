@@ -45,6 +45,7 @@ export class CameraRig {
   resize(width: number, height: number): void {
     this.width = Math.max(width, 1);
     this.height = Math.max(height, 1);
+    this.settled_ = false;
   }
 
   private span_to_show(framing: Framing): number {

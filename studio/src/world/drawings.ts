@@ -53,7 +53,7 @@ export function make_drawings(drawings: readonly Drawing[], stage: Stage): Drawi
     turns.set(drawing.kind, turn + 1);
     views.push(maker(drawing, stage, choose_color(drawing, stage, turn)));
   }
-  stage.solids.build(stage.scene, stage.theme, stage.flat, layer);
+  stage.solids.build(stage.scene, stage.theme, stage.flat, stage.projection, layer);
   for (const kind of unknown) stage.report(`this page cannot draw a ${kind}`);
   return views;
 }

@@ -58,6 +58,10 @@ export class Framing {
     }
   }
 
+  get is_known(): boolean {
+    return !is_empty(this.shown_);
+  }
+
   get center(): [number, number, number] {
     if (is_empty(this.shown_)) return [0, 0, 0];
     const { min, max } = this.shown_;

@@ -89,7 +89,7 @@ export class Grid {
     for (let i = 0; i <= steps_x; ++i) {
       const value = low_x + i * step;
       const x = rig.width / 2 + (value - rig.center.x) * pixel;
-      if (x > 44 && x < rig.width - 24 - 8 * suffix.length) ticks.push({ text: format_tick(value, step), x, y: rig.height - 10, align: "center", strong: false });
+      if (x > 44 && x < rig.width - 34 - 8 * suffix.length) ticks.push({ text: format_tick(value, step), x, y: rig.height - 10, align: "center", strong: false });
     }
     for (let i = 0; i <= steps_y; ++i) {
       const value = low_y + i * step;
@@ -103,14 +103,18 @@ export class Grid {
 
   private update_deep(rig: CameraRig, unit: string): Tick[] {
     const step = nice_step((pixels_a_step * rig.span) / rig.height);
-    const reach = Math.min(Math.max(Math.ceil((0.42 * rig.span) / step), 2), 10);
+    const reach = Math.min(Math.max(Math.ceil((0.36 * rig.span) / step), 2), 10);
     const middle_x = Math.round(rig.center.x / step) * step;
     const middle_y = Math.round(rig.center.y / step) * step;
     const low_x = middle_x - reach * step;
     const low_y = middle_y - reach * step;
     const high_x = middle_x + reach * step;
     const high_y = middle_y + reach * step;
-    const key = `3 ${step} ${middle_x} ${middle_y} ${reach}`;
+    // The upright axis stands at the corner that is leftmost in the picture.
+    const left_x = Math.sin(rig.azimuth) > 0 ? high_x : low_x;
+    const left_y = Math.cos(rig.azimuth) > 0 ? low_y : high_y;
+    const top = Math.min(Math.max(Math.ceil((rig.center.z + 0.3 * rig.span) / step), 1), 2 * reach);
+    const key = `3 ${step} ${middle_x} ${middle_y} ${reach} ${left_x} ${left_y} ${top}`;
     if (key !== this.key_) {
       const major: number[] = [];
       const axes: number[] = [];
@@ -120,7 +124,7 @@ export class Grid {
         (Math.abs(x) < step / 2 ? axes : major).push(x, low_y, 0, x, high_y, 0);
         (Math.abs(y) < step / 2 ? axes : major).push(low_x, y, 0, high_x, y, 0);
       }
-      axes.push(0, 0, 0, 0, 0, reach * step);
+      axes.push(left_x, left_y, 0, left_x, left_y, top * step);
       this.set_lines(key, [], major, axes);
     }
     // Written along the sides that are nearer to the camera, where they cover nothing.
@@ -145,8 +149,8 @@ export class Grid {
     }
     add(`x${suffix}`, middle_x, outside_y + (outside_y - side_y), 0, true);
     add(`y${suffix}`, outside_x + (outside_x - side_x), middle_y, 0, true);
-    for (let i = 1; i < reach; ++i) add(format_tick(i * step, step), 0, 0, i * step, false);
-    add(`z${suffix}`, 0, 0, (reach + 0.2) * step, true);
+    for (let i = 1; i < top; ++i) add(format_tick(i * step, step), left_x, left_y, i * step, false);
+    add(`z${suffix}`, left_x, left_y, (top + 0.15) * step, true);
     return ticks;
   }
 }

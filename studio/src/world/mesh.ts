@@ -25,7 +25,7 @@ export const make_mesh: Maker = (drawing, stage, color) => {
   const scale = numbers_option(drawing, "scale");
   const rotation = numbers_option(drawing, "rotation");
   const file = string_option(drawing, "file") ?? "";
-  const material = make_soft_material(stage.theme, false, false, color);
+  const material = make_soft_material(stage.theme, color);
   material.side = 2;
   const mesh = new Mesh(new BufferGeometry(), material);
   mesh.matrixAutoUpdate = false;

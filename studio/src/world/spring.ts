@@ -93,7 +93,7 @@ export const make_spring: Maker = (drawing, stage, color) => {
   geometry.setAttribute("normal", normals);
   geometry.setIndex(index);
   geometry.boundingSphere = new Sphere();
-  const material = make_soft_material(stage.theme, false, false, color);
+  const material = make_soft_material(stage.theme, color);
   material.side = 2;
   const mesh = new Mesh(geometry, material);
   mesh.frustumCulled = false;

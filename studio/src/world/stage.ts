@@ -1,6 +1,6 @@
 // What a drawing is made on and shown at: the seam between the view and the makers of drawings, one file for each kind.
 
-import type { Color, Scene, Vector2, Vector3 } from "three";
+import type { Color, Matrix4, Scene, Vector2, Vector3 } from "three";
 import type { Frame } from "../frames";
 import type { Drawing } from "../protocol";
 import type { Bounds } from "./framing";
@@ -13,6 +13,7 @@ export interface Stage {
   theme: Theme;
   flat: boolean;
   viewport: Vector2;
+  projection: Matrix4;
   report(text: string): void;
   // Something arrived late (a mesh file): draw again.
   invalidate(): void;

@@ -80,6 +80,7 @@ export class WorldView {
     this.overlay_.resize(clientWidth, clientHeight, this.ratio_);
     this.viewport_.set(clientWidth, clientHeight);
     this.rig.resize(clientWidth, clientHeight);
+    this.rig.apply();
     this.invalidate();
     // At once: a resized canvas is empty, and an empty frame would flash.
     this.render(performance.now(), null);
@@ -140,6 +141,7 @@ export class WorldView {
       theme: this.theme_,
       flat: this.world_?.dimensions !== 3,
       viewport: this.viewport_,
+      projection: this.rig.camera.projectionMatrix,
       report: this.report_,
       invalidate: () => this.invalidate(),
     };
@@ -190,7 +192,7 @@ export class WorldView {
     // A hand that drags keeps the picture still: the point under it would move otherwise.
     if (!held || follow !== null) {
       const at_once = this.reduced_motion_();
-      if (this.rig.update(Math.min(dt_ms, 100) / 1000, this.framing_, follow, span > 0 ? span : null, at_once)) this.invalidate();
+      if (this.framing_.is_known && this.rig.update(Math.min(dt_ms, 100) / 1000, this.framing_, follow, span > 0 ? span : null, at_once)) this.invalidate();
     }
 
     this.labels_.length = 0;
