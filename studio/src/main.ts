@@ -5,6 +5,7 @@ import "./base.css";
 import "./layout.css";
 import "./panels.css";
 import "./editor.css";
+import { Vector3 } from "three";
 import { Connection, type ConnectionState } from "./connection";
 import { Editor } from "./editor";
 import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame } from "./frames";
@@ -33,6 +34,7 @@ interface Inspection {
   values(name: string): number[];
   // Pixels of the world's element to a point of the world, and back.
   to_world(x: number, y: number): number[];
+  to_pixels(point: number[]): number[];
 }
 
 declare global {
@@ -294,6 +296,12 @@ class Page {
         if (rig === undefined) return [];
         const point = rig.to_world(x, y, rig.center, rig.center.clone());
         return [point.x, point.y, point.z];
+      },
+      to_pixels(point: number[]): number[] {
+        const rig = page.view_?.rig;
+        if (rig === undefined) return [];
+        const pixel = rig.to_pixels(new Vector3(point[0], point[1] ?? 0, point[2] ?? 0), new Vector3());
+        return [pixel.x, pixel.y];
       },
     });
   }
