@@ -1,0 +1,86 @@
+// The socket. Enters: messages to send. Leaves: parsed messages and frames through `Handlers`, and what is wrong with the connection.
+// A lost connection is tried again after 0.5, 1, 2, 4, then every 5 seconds. A server that answers 403 no longer knows this page:
+// it was restarted, and only the link it printed helps, so the page says that (and still tries, seldom).
+
+import { decode_frame, type Frame } from "./frames";
+import { parse_message, type ClientMessage, type ServerMessage } from "./protocol";
+
+export type ConnectionState = "connecting" | "open" | "lost" | "refused";
+
+export interface Handlers {
+  on_state(state: ConnectionState, retry_ms: number): void;
+  on_message(message: ServerMessage): void;
+  on_frame(frame: Frame): void;
+}
+
+const longest_pause_ms = 5000;
+
+export class Connection {
+  private socket_: WebSocket | null = null;
+  private failures_ = 0;
+  private timer_: number | undefined;
+
+  constructor(private readonly handlers_: Handlers) {}
+
+  open(): void {
+    window.clearTimeout(this.timer_);
+    this.socket_?.close();
+    const scheme = location.protocol === "https:" ? "wss" : "ws";
+    const socket = new WebSocket(`${scheme}://${location.host}/socket`);
+    socket.binaryType = "arraybuffer";
+    this.socket_ = socket;
+    socket.addEventListener("open", () => {
+      if (socket !== this.socket_) return;
+      this.failures_ = 0;
+      this.handlers_.on_state("open", 0);
+      this.send({ type: "hello", version: 1 });
+    });
+    socket.addEventListener("message", (event: MessageEvent<string | ArrayBuffer>) => {
+      if (socket !== this.socket_) return;
+      if (typeof event.data === "string") {
+        const message = parse_message(event.data);
+        if (message !== null) this.handlers_.on_message(message);
+      } else {
+        const frame = decode_frame(event.data);
+        if (frame !== null) this.handlers_.on_frame(frame);
+      }
+    });
+    socket.addEventListener("close", () => {
+      if (socket !== this.socket_) return;
+      this.socket_ = null;
+      void this.try_again();
+    });
+  }
+
+  get is_open(): boolean {
+    return this.socket_?.readyState === WebSocket.OPEN;
+  }
+
+  // False when there is nobody to send to.
+  send(message: ClientMessage): boolean {
+    if (!this.is_open) return false;
+    this.socket_?.send(JSON.stringify(message));
+    return true;
+  }
+
+  private async try_again(): Promise<void> {
+    let pause_ms = Math.min(500 * 2 ** this.failures_, longest_pause_ms);
+    this.failures_ += 1;
+    this.handlers_.on_state("lost", pause_ms);
+    if (await this.is_refused()) {
+      pause_ms = longest_pause_ms;
+      this.handlers_.on_state("refused", pause_ms);
+    }
+    this.timer_ = window.setTimeout(() => this.open(), pause_ms);
+  }
+
+  // A browser does not tell why a socket was refused; the page itself is asked for, and its status tells.
+  private async is_refused(): Promise<boolean> {
+    try {
+      const answer = await fetch("/", { method: "HEAD", cache: "no-store" });
+      return answer.status === 403;
+    } catch {
+      return false;
+    }
+  }
+}

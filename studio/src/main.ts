@@ -1,0 +1,311 @@
+// The page of `tactus play`. Enters: the socket. Leaves: the panels, each fed here. Everything that happens once a displayed frame happens in `show_frame`, in
+// this order: the hand and the sliders speak, the world is drawn, the plots follow.
+
+import "./base.css";
+import "./layout.css";
+import "./panels.css";
+import "./editor.css";
+import { Vector3 } from "three";
+import { Connection, type ConnectionState } from "./connection";
+import { Editor } from "./editor";
+import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame } from "./frames";
+import { Gestures } from "./gestures";
+import { Hand } from "./hand";
+import { place_icons } from "./icons";
+import { Panels } from "./layout";
+import { Notices } from "./notices";
+import { Parameters } from "./parameters";
+import { Plots } from "./plots";
+import type { ClientMessage, Failure, ServerMessage, World } from "./protocol";
+import { StatisticsPanel } from "./statistics";
+import { read_view_theme, ThemeSwitch } from "./theme";
+import { TimeControls } from "./time_controls";
+import { format_newtons } from "./world/overlay";
+import { WorldView } from "./world/view";
+
+const history_seconds = 10;
+const history_frames = 620;
+
+interface Inspection {
+  readonly frames: number;
+  readonly generation: number;
+  readonly frames_per_second: number;
+  readonly hand: { readonly held: boolean; readonly position: number[]; readonly force: number[] };
+  values(name: string): number[];
+  // Pixels of the world's element to a point of the world, and back.
+  to_world(x: number, y: number): number[];
+  to_pixels(point: number[]): number[];
+}
+
+declare global {
+  interface Window {
+    tactus: Inspection;
+  }
+}
+
+function find<T extends HTMLElement>(id: string): T {
+  const element = document.getElementById(id);
+  if (element === null) throw new Error(`the page lacks #${id}`);
+  return element as T;
+}
+
+class Page {
+  private world_: World | null = null;
+  private frames_ = 0;
+  private was_dragged_ = false;
+  private shown_force_ = "";
+
+  private readonly send_ = (message: ClientMessage): boolean => this.connection_.send(message);
+  private readonly history_ = new FrameHistory(history_seconds, history_frames);
+  private readonly notices_ = new Notices(find("notices"), find("notes"));
+  private readonly panels_ = new Panels(find("app"));
+  private readonly theme_ = new ThemeSwitch(find("theme"), () => this.change_theme());
+  private readonly hand_ = new Hand(this.send_);
+  private readonly parameters_ = new Parameters(find("parameters"), this.send_);
+  private readonly statistics_ = new StatisticsPanel(find("loop"));
+  private readonly plots_ = new Plots(find("plots"), find("choose"), this.history_, find("add-plot"));
+  private readonly time_ = new TimeControls(
+    {
+      play: find("play"),
+      step: find("step"),
+      reset: find("reset"),
+      time: find("time"),
+      state: find("run-state"),
+      speed: find("speed"),
+      speed_text: find("speed-text"),
+    },
+    this.send_,
+  );
+  private readonly editor_ = new Editor(
+    { tabs: find("file-tabs"), text: find("text"), problems: find("problems"), save: find("save") },
+    { send: this.send_, note: (text, action) => this.notices_.note(text, action) },
+  );
+  private readonly view_: WorldView | null = this.make_view();
+  private readonly connection_ = new Connection({
+    on_state: (state) => this.take_connection(state),
+    on_message: (message) => this.take_message(message),
+    on_frame: (frame) => this.take_frame(frame),
+  });
+
+  start(): void {
+    void this.theme_;
+    if (this.view_ !== null) {
+      new Gestures(find("world"), this.view_, this.hand_, (held) => this.take_hold(held));
+      find("fit").addEventListener("click", () => this.view_?.fit());
+      // A press on the button is not a press on the world.
+      find("fit").addEventListener("pointerdown", (event) => event.stopPropagation());
+    }
+    // Ctrl-S anywhere saves the text, and never the page.
+    document.addEventListener("keydown", (event) => {
+      if (event.key !== "s" || !(event.ctrlKey || event.metaKey) || event.defaultPrevented) return;
+      event.preventDefault();
+      this.editor_.save();
+    });
+    window.tactus = this.make_inspection();
+    this.connection_.open();
+    requestAnimationFrame((now) => this.show_frame(now));
+  }
+
+  private make_view(): WorldView | null {
+    const reduced = window.matchMedia("(prefers-reduced-motion: reduce)");
+    try {
+      return new WorldView(
+        find("world"),
+        find("picture"),
+        find("overlay"),
+        read_view_theme(),
+        this.history_,
+        (text) => this.notices_.note(text),
+        () => reduced.matches,
+      );
+    } catch {
+      find("world-empty").textContent = "This browser gives the page no WebGL, so the world cannot be drawn. Text, sliders and plots work.";
+      return null;
+    }
+  }
+
+  private change_theme(): void {
+    this.view_?.set_theme(read_view_theme());
+    this.plots_.set_theme();
+  }
+
+  private show_frame(now_ms: number): void {
+    requestAnimationFrame((next) => this.show_frame(next));
+    if (this.view_ !== null) this.hand_.tick(this.view_.rig);
+    this.parameters_.tick();
+    this.time_.tick();
+    if (this.view_?.render(now_ms, this.hand_) === true) this.statistics_.count_picture(now_ms);
+    this.show_force();
+    this.plots_.tick(now_ms);
+  }
+
+  private show_force(): void {
+    const frame = this.view_?.playout.latest ?? null;
+    const newtons = this.hand_.force(frame);
+    if (newtons === null || frame === null) return;
+    const text = format_newtons(newtons);
+    const acts = frame.flags & flag_limiter_acts ? "limiter" : frame.flags & flag_passivity_acts ? "passivity" : "";
+    if (text + acts === this.shown_force_) return;
+    this.shown_force_ = text + acts;
+    find("force-value").textContent = text;
+    find("force").dataset["acts"] = acts;
+    const share = this.hand_.limit > 0 ? Math.min(newtons / this.hand_.limit, 1) : 0;
+    find("force-bar").style.transform = `scaleX(${share.toFixed(3)})`;
+  }
+
+  private take_hold(held: boolean): void {
+    find("world").dataset["held"] = String(held);
+    if (!held) return;
+    this.was_dragged_ = true;
+    find("hint").hidden = true;
+  }
+
+  private take_connection(state: ConnectionState): void {
+    document.body.dataset["connection"] = state;
+    if (state === "open") {
+      this.editor_.begin_connection();
+      this.notices_.set("connection", null);
+    } else if (state === "lost") {
+      this.notices_.set("connection", {
+        kind: "warning",
+        text: "The connection is lost. Trying again; what you type is kept.",
+        action: { text: "Try now", run: () => this.connection_.open() },
+      });
+    } else if (state === "refused") {
+      this.notices_.set("connection", {
+        kind: "error",
+        text: "The server was restarted: open the link it printed.",
+        hint: "What you typed is kept in this browser.",
+      });
+    }
+  }
+
+  private take_message(message: ServerMessage): void {
+    switch (message.type) {
+      case "world":
+        this.take_world(message);
+        break;
+      case "state":
+        this.time_.set_state(message);
+        this.show_failure(message.failure);
+        break;
+      case "diagnostics":
+        this.editor_.set_diagnostics(message.version, message.items);
+        break;
+      case "parameter":
+        this.parameters_.take_value(message.name, message.value);
+        break;
+      case "statistics":
+        this.statistics_.take(message);
+        break;
+      case "saved":
+        this.editor_.take_saved(message.file, message.failure);
+        break;
+      case "note":
+        this.notices_.note(message.text);
+        break;
+    }
+  }
+
+  private take_world(world: World): void {
+    const known_notes = new Set(this.world_?.notes ?? []);
+    this.world_ = world;
+    this.history_.clear();
+    find("world-name").textContent = world.name;
+    document.title = `${world.name} – Tactus`;
+    this.hand_.begin_world(world);
+    this.view_?.begin_world(world);
+    this.editor_.set_world(world);
+    this.parameters_.set_world(world.parameters);
+    this.plots_.set_world(world);
+    this.statistics_.set_world(world.rate);
+    for (const note of world.notes) {
+      if (!known_notes.has(note)) this.notices_.note(note);
+    }
+    find("force").hidden = world.hand === null;
+    this.shown_force_ = "";
+    const hint = find("hint");
+    hint.hidden = this.was_dragged_ || world.hand === null;
+    hint.textContent = world.dimensions === 2 ? "Drag anywhere to move the hand" : "Drag the ring to move the hand, anything else to look around";
+    if (this.view_ !== null) {
+      const empty = find("world-empty");
+      empty.hidden = world.drawings.length > 0;
+      empty.textContent = 'Nothing is drawn yet. Write a scene, for example “scene sphere at p;”.';
+    }
+    find("world").dataset["hand"] = String(world.hand !== null);
+  }
+
+  private show_failure(failure: Failure | null): void {
+    if (failure === null) {
+      this.notices_.set("failure", null);
+      return;
+    }
+    const { line } = failure;
+    this.notices_.set("failure", {
+      kind: "error",
+      text: failure.text,
+      hint: failure.hint,
+      action:
+        line === null || line === undefined
+          ? { text: "Reset", run: () => this.send_({ type: "reset" }) }
+          : {
+              text: `Line ${line}`,
+              run: () => {
+                this.panels_.show_text();
+                this.editor_.go_to(this.editor_.first_file, line);
+              },
+            },
+    });
+  }
+
+  private take_frame(frame: Frame): void {
+    if (this.world_ === null || frame.generation !== this.world_.generation) return;
+    this.frames_ += 1;
+    this.history_.push(frame);
+    this.view_?.push_frame(frame, performance.now());
+    this.time_.set_time(frame.time);
+    this.plots_.invalidate();
+  }
+
+  // For tests and curious people; nothing can be changed through it.
+  private make_inspection(): Inspection {
+    const page = this;
+    return Object.freeze({
+      get frames() {
+        return page.frames_;
+      },
+      get generation() {
+        return page.world_?.generation ?? 0;
+      },
+      get frames_per_second() {
+        return page.statistics_.frames_per_second;
+      },
+      get hand() {
+        const force = page.view_?.playout.latest?.hand_force ?? [0, 0, 0];
+        return Object.freeze({ held: page.hand_.held, position: page.hand_.position, force: [...force] });
+      },
+      values(name: string): number[] {
+        const value = page.world_?.values.find((v) => v.name === name);
+        const frames = page.history_.frames;
+        const frame = frames[frames.length - 1];
+        if (value === undefined || frame === undefined) return [];
+        return Array.from(frame.values.subarray(value.at, value.at + value.rows * value.columns));
+      },
+      to_world(x: number, y: number): number[] {
+        const rig = page.view_?.rig;
+        if (rig === undefined) return [];
+        const point = rig.to_world(x, y, rig.center, rig.center.clone());
+        return [point.x, point.y, point.z];
+      },
+      to_pixels(point: number[]): number[] {
+        const rig = page.view_?.rig;
+        if (rig === undefined) return [];
+        const pixel = rig.to_pixels(new Vector3(point[0], point[1] ?? 0, point[2] ?? 0), new Vector3());
+        return [pixel.x, pixel.y];
+      },
+    });
+  }
+}
+
+place_icons(document);
+new Page().start();

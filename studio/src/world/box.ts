@@ -1,0 +1,86 @@
+// box: at, size, rotation, color. In a flat world a pane with an edge, `at` its lower left corner, about which it turns; in space a
+// solid, `at` its centre. One number for the size means a square or a cube; without a size, a tenth of the picture.
+
+import { Matrix4, Mesh, MeshBasicMaterial, PlaneGeometry, Vector3 } from "three";
+import { extend_bounds } from "./framing";
+import { make_line_material } from "./materials";
+import { numbers_option, read_point, read_rotation } from "./options";
+import { Polyline } from "./polyline";
+import { layer, type Maker, nothing_to_dispose } from "./stage";
+
+const default_size_share = 1 / 10;
+
+export const make_box: Maker = (drawing, stage, color) => {
+  const at = numbers_option(drawing, "at");
+  const size = numbers_option(drawing, "size");
+  const rotation = numbers_option(drawing, "rotation");
+  const point = new Vector3();
+  const sides = new Vector3();
+  const turn = new Matrix4();
+  const matrix = new Matrix4();
+  const corner = new Vector3();
+
+  const read = (values: Float64Array, extent: number): void => {
+    const first = size?.read(values, 0, 0) ?? default_size_share * extent;
+    if (size === null || size.count === 1) sides.set(first, first, first);
+    else sides.set(first, size.read(values, 1, first), size.read(values, 2, first));
+    read_point(at, values, point);
+    read_rotation(rotation, values, turn);
+    matrix.copy(turn).scale(sides).setPosition(point);
+  };
+  const low = stage.flat ? 0 : -0.5;
+  const extend: ReturnType<Maker>["extend"] = (bounds, values) => {
+    read(values, 0);
+    for (let i = 0; i < 8; ++i) {
+      corner.set(low + (i & 1), low + ((i >> 1) & 1), stage.flat ? 0 : low + (i >> 2)).applyMatrix4(matrix);
+      extend_bounds(bounds, corner.x, corner.y, corner.z);
+    }
+  };
+
+  if (!stage.flat) {
+    const slot = stage.solids.allocate("cube");
+    let painted = false;
+    return {
+      update(moment) {
+        if (!painted) stage.solids.paint("cube", slot, color);
+        painted = true;
+        read(moment.values, moment.extent);
+        stage.solids.place("cube", slot, matrix);
+      },
+      extend,
+      dispose: nothing_to_dispose,
+    };
+  }
+
+  const pane = new Mesh(
+    new PlaneGeometry(1, 1).translate(0.5, 0.5, 0),
+    new MeshBasicMaterial({ color, transparent: true, opacity: 0.2, depthTest: false, depthWrite: false, side: 2 }),
+  );
+  pane.matrixAutoUpdate = false;
+  pane.frustumCulled = false;
+  pane.renderOrder = layer.box;
+  const edge = new Polyline(6, make_line_material(color, 1.5, 0, true, stage.viewport));
+  edge.mesh.renderOrder = layer.box;
+  stage.scene.add(pane, edge.mesh);
+  return {
+    update(moment) {
+      read(moment.values, moment.extent);
+      pane.matrix.copy(matrix);
+      pane.matrixWorldNeedsUpdate = true;
+      edge.begin();
+      for (const [x, y] of [[0.5, 0], [1, 0], [1, 1], [0, 1], [0, 0], [0.5, 0]] as const) {
+        corner.set(x, y, 0).applyMatrix4(matrix);
+        edge.add(corner.x, corner.y, corner.z);
+      }
+      edge.end();
+    },
+    extend,
+    dispose() {
+      pane.removeFromParent();
+      pane.geometry.dispose();
+      pane.material.dispose();
+      edge.mesh.removeFromParent();
+      edge.dispose();
+    },
+  };
+};

@@ -1,0 +1,61 @@
+// ground: height, color. Everything below a height in a flat world, a level plane in space.
+
+import { Color, Mesh, MeshBasicMaterial, PlaneGeometry } from "three";
+import { extend_bounds } from "./framing";
+import { make_line_material } from "./materials";
+import { numbers_option, string_option } from "./options";
+import { Polyline } from "./polyline";
+import { layer, type Maker } from "./stage";
+
+// Times the picture: beyond its edges in a flat world, an area to stand on in space.
+const reach = 40;
+const reach_in_space = 1.6;
+
+export const make_ground: Maker = (drawing, stage, color) => {
+  const height = numbers_option(drawing, "height");
+  const tint = string_option(drawing, "color") === null ? stage.theme.ink : new Color(color);
+  const geometry = new PlaneGeometry(1, 1);
+  if (stage.flat) geometry.translate(0, -0.5, 0);
+  const plane = new Mesh(
+    geometry,
+    new MeshBasicMaterial({ color: tint, transparent: true, opacity: stage.flat ? 0.1 : 0.06, depthTest: !stage.flat, depthWrite: false, side: 2 }),
+  );
+  plane.renderOrder = layer.ground;
+  plane.frustumCulled = false;
+  stage.scene.add(plane);
+  let edge: Polyline | null = null;
+  if (stage.flat) {
+    edge = new Polyline(2, make_line_material(tint, 1.5, 0, true, stage.viewport));
+    edge.mesh.renderOrder = layer.ground;
+    stage.scene.add(edge.mesh);
+  }
+  return {
+    update(moment) {
+      const level = height?.read(moment.values, 0, 0) ?? 0;
+      const side = (stage.flat ? reach : reach_in_space) * moment.extent;
+      plane.scale.set(side, side, 1);
+      plane.position.set(0, stage.flat ? level : 0, stage.flat ? 0 : level);
+      if (edge !== null) {
+        edge.begin();
+        edge.add(-side / 2, level, 0);
+        edge.add(side / 2, level, 0);
+        edge.end();
+      }
+    },
+    extend(bounds, values) {
+      const level = height?.read(values, 0, 0) ?? 0;
+      if (bounds.min[0] > bounds.max[0]) return;
+      const x = (bounds.min[0] + bounds.max[0]) / 2;
+      const y = (bounds.min[1] + bounds.max[1]) / 2;
+      if (stage.flat) extend_bounds(bounds, x, level, 0);
+      else extend_bounds(bounds, x, y, level);
+    },
+    dispose() {
+      plane.removeFromParent();
+      geometry.dispose();
+      plane.material.dispose();
+      edge?.mesh.removeFromParent();
+      edge?.dispose();
+    },
+  };
+};

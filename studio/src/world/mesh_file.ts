@@ -1,0 +1,48 @@
+// Files of triangles. Enters: the bytes of an .stl (binary or text) or .obj file. Leaves: corners of triangles, nine numbers each;
+// empty for what is neither.
+
+export function parse_triangles(name: string, bytes: ArrayBuffer): Float32Array {
+  if (name.toLowerCase().endsWith(".obj")) return parse_obj(new TextDecoder().decode(bytes));
+  if (bytes.byteLength >= 84) {
+    const view = new DataView(bytes);
+    const count = view.getUint32(80, true);
+    if (bytes.byteLength === 84 + 50 * count) return parse_binary_stl(view, count);
+  }
+  return parse_text_stl(new TextDecoder().decode(bytes));
+}
+
+// 80 bytes of heading, the number of triangles, then for each a normal, three corners and two bytes.
+function parse_binary_stl(view: DataView, count: number): Float32Array {
+  const corners = new Float32Array(count * 9);
+  for (let i = 0; i < count; ++i) {
+    for (let k = 0; k < 9; ++k) corners[9 * i + k] = view.getFloat32(84 + 50 * i + 12 + 4 * k, true);
+  }
+  return corners;
+}
+
+function parse_text_stl(text: string): Float32Array {
+  const numbers: number[] = [];
+  for (const match of text.matchAll(/vertex\s+(\S+)\s+(\S+)\s+(\S+)/g)) {
+    numbers.push(Number(match[1]), Number(match[2]), Number(match[3]));
+  }
+  return new Float32Array(numbers.slice(0, numbers.length - (numbers.length % 9)));
+}
+
+function parse_obj(text: string): Float32Array {
+  const points: number[][] = [];
+  const corners: number[] = [];
+  for (const line of text.split("\n")) {
+    const words = line.trim().split(/\s+/);
+    if (words[0] === "v") points.push(words.slice(1, 4).map(Number));
+    if (words[0] !== "f") continue;
+    const face = words.slice(1).map((word) => {
+      const index = parseInt(word, 10);
+      return points[index < 0 ? points.length + index : index - 1];
+    });
+    for (let i = 1; i + 1 < face.length; ++i) {
+      const triangle = [face[0], face[i], face[i + 1]];
+      if (triangle.every((point) => point !== undefined)) corners.push(...triangle.flat());
+    }
+  }
+  return new Float32Array(corners);
+}

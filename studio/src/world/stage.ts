@@ -1,0 +1,53 @@
+// What a drawing is made on and shown at: the seam between the view and the makers of drawings, one file for each kind.
+
+import type { Color, Matrix4, Scene, Vector2, Vector3 } from "three";
+import type { Frame } from "../frames";
+import type { Drawing } from "../protocol";
+import type { Bounds } from "./framing";
+import type { Theme } from "./materials";
+import type { Solids } from "./solids";
+
+export interface Stage {
+  scene: Scene;
+  solids: Solids;
+  theme: Theme;
+  flat: boolean;
+  viewport: Vector2;
+  projection: Matrix4;
+  report(text: string): void;
+  // Something arrived late (a mesh file): draw again.
+  invalidate(): void;
+}
+
+export interface Label {
+  text: string;
+  x: number;
+  y: number;
+  z: number;
+  // Height of the letters in units of the world; null: the page's usual size.
+  height: number | null;
+  color: string | null;
+}
+
+// `extent`: the size of the picture in units of the world, from which missing sizes are chosen.
+export interface Moment {
+  values: Float64Array;
+  history: readonly Frame[];
+  extent: number;
+  units_per_pixel(point: Vector3): number;
+  labels: Label[];
+}
+
+export interface DrawingView {
+  update(moment: Moment): void;
+  // Sizes that the page chooses do not count: they follow from the bounds.
+  extend(bounds: Bounds, values: Float64Array): void;
+  dispose(): void;
+}
+
+export type Maker = (drawing: Drawing, stage: Stage, color: Color) => DrawingView;
+
+// What lies above what in a flat world.
+export const layer = { ground: 0, grid: 1, box: 2, trace: 3, cube: 4, cylinder: 4, mesh: 4, spring: 5, sphere: 6, shaft: 7, head: 8 } as const;
+
+export const nothing_to_dispose = (): void => undefined;

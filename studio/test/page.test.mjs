@@ -1,0 +1,306 @@
+// The page in a browser, against the stand-in server: npm run test:page. Needs Chromium; TACTUS_CHROMIUM names it, else /usr/bin/chromium.
+import assert from "node:assert/strict";
+import { after, before, beforeEach, afterEach, test } from "node:test";
+import { chromium } from "playwright-core";
+import { start_mock } from "./mock_server.mjs";
+
+const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
+let browser;
+let mock;
+let context;
+let page;
+let complaints;
+
+before(async () => {
+  browser = await chromium.launch({ executablePath: process.env.TACTUS_CHROMIUM ?? "/usr/bin/chromium", args: flags });
+});
+after(() => browser.close());
+
+async function open(name = "two_ball", options = {}) {
+  mock = await start_mock({ name });
+  context = await browser.newContext({ viewport: { width: 1366, height: 768 }, ...options });
+  page = await context.newPage();
+  complaints = [];
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("console", (message) => {
+    // A lost connection is reported by the browser itself; drivers' remarks are not ours.
+    if (["error", "warning"].includes(message.type()) && !/GL Driver|WebSocket|ERR_|403/.test(message.text())) complaints.push(message.text());
+  });
+  await load();
+}
+
+async function load() {
+  await page.goto(mock.address);
+  await page.waitForFunction(() => window.tactus?.frames > 3);
+}
+
+beforeEach((t) => (t.name.startsWith("[") ? undefined : open()));
+afterEach(async () => {
+  await context?.close();
+  await mock?.stop();
+  context = mock = undefined;
+});
+
+const sent = (type) => mock.received.filter((message) => message.type === type);
+async function until(condition, what) {
+  for (let i = 0; i < 200; ++i) {
+    if (await condition()) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  assert.fail(`never happened: ${what}`);
+}
+const near = (a, b, tolerance) => a.length === b.length && a.every((x, i) => Math.abs(x - b[i]) <= tolerance);
+
+async function world_box() {
+  return page.locator("#world").boundingBox();
+}
+
+test("the page loads under the content policy, says hello and shows the world without complaint", async () => {
+  assert.deepEqual(sent("hello"), [{ type: "hello", version: 1 }]);
+  assert.equal(await page.textContent("#world-name"), "two_ball");
+  assert.equal(await page.evaluate(() => window.tactus.generation), 1);
+  assert.equal(await page.locator(".parameter").count(), 3);
+  assert.equal(await page.locator(".plot").count(), 2);
+  assert.equal(await page.locator(".file-tab").textContent(), "two_ball.tact");
+  await until(async () => (await page.textContent("#loop")).includes("120 µs"), "statistics");
+  assert.deepEqual(complaints, []);
+});
+
+test("a drag sends the hand in its own coordinates, once a displayed frame, and leaves", async () => {
+  const box = await world_box();
+  const [x, y] = [Math.round(box.width * 0.6), Math.round(box.height * 0.4)];
+  await page.mouse.move(box.x + box.width / 2, box.y + box.height / 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + x, box.y + y, { steps: 8 });
+  const point = await page.evaluate(([px, py]) => window.tactus.to_world(px, py), [x, y]);
+  const { scale, offset } = mock.world.hand;
+  const expected = [0, 1].map((i) => (point[i] - offset[i]) / scale[i]);
+  await until(() => sent("hand").length > 5 && near(sent("hand").at(-1).position.slice(0, 2), expected, 1e-9), "the hand at the pointer");
+  assert.equal(sent("hand").at(-1).position[2], 0);
+  assert.equal(sent("hand").at(-1).button, true);
+  // The white ball is where the pointer is.
+  await until(async () => near(await page.evaluate(() => window.tactus.values("white_ball")), point.slice(0, 2), 1e-6), "the white ball under the pointer");
+  assert.equal(await page.evaluate(() => window.tactus.hand.held), true);
+  assert.equal(await page.locator("#hint").isHidden(), true);
+  assert.equal(sent("leave").length, 0);
+  await page.mouse.up();
+  await until(() => sent("leave").length === 1, "leave");
+  const count = sent("hand").length;
+  await page.mouse.move(box.x + 100, box.y + 200, { steps: 5 });
+  await page.waitForTimeout(200);
+  assert.equal(sent("hand").length, count);
+});
+
+test("the black ball moves and the picture with it", async () => {
+  const before_drag = await page.locator("#world").screenshot();
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 500, box.y + 200, { steps: 5 });
+  await until(async () => Math.hypot(...(await page.evaluate(() => window.tactus.values("black_ball")))) > 20, "the black ball moving");
+  const after_drag = await page.locator("#world").screenshot();
+  assert.ok(!before_drag.equals(after_drag));
+});
+
+test("the picture does not move under a hand that drags", async () => {
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  const corner = () => page.evaluate(() => window.tactus.to_world(0, 0));
+  const at_first = await corner();
+  await page.mouse.move(box.x + box.width - 3, box.y + 3, { steps: 10 });
+  await page.waitForTimeout(600);
+  assert.deepEqual(await corner(), at_first);
+  await page.mouse.up();
+});
+
+test("arrow keys move the hand", async () => {
+  await page.focus("#world");
+  await page.keyboard.down("ArrowRight");
+  await until(() => sent("hand").length > 0 && sent("hand").at(-1).position[0] > 0, "the hand to the right");
+  await page.keyboard.up("ArrowRight");
+  await until(() => sent("leave").length === 1, "leave");
+});
+
+test("a slider sets its parameter; another client's choice shows; double click goes back", async () => {
+  const slider = page.locator(".parameter input[type=range]").first();
+  await slider.focus();
+  await slider.fill("500");
+  await until(() => sent("set").length > 0, "set");
+  assert.deepEqual(sent("set").at(-1), { type: "set", name: "k", value: 25 });
+  await until(async () => (await page.locator(".parameter .number").first().inputValue()) === "25", "the number");
+  mock.say_all({ type: "parameter", name: "b", value: 7.5 });
+  await until(async () => (await page.locator(".parameter .number").nth(1).inputValue()) === "7.5", "another client's choice");
+  await slider.dblclick();
+  await until(() => sent("set").at(-1).value === 4, "back to the start");
+  const number = page.locator(".parameter .number").first();
+  await number.fill("12,5");
+  await number.press("Enter");
+  await until(() => sent("set").at(-1).value === 12.5, "a typed number");
+});
+
+test("time: pause, step, reset and speed by button and key", async () => {
+  await page.focus("#world");
+  await page.keyboard.press("Space");
+  await until(() => sent("pause").length === 1, "pause");
+  await until(async () => (await page.textContent("#run-state")) === "paused", "paused is shown");
+  await page.keyboard.press(".");
+  await until(() => sent("step").length === 1, "step");
+  await page.keyboard.press("r");
+  await until(() => sent("reset").length === 1, "reset");
+  await until(async () => (await page.textContent("#time")) === "0.00", "time begins again");
+  await page.click("#play");
+  await until(() => sent("resume").length === 1, "resume");
+  await page.locator("#speed").fill("-100");
+  await until(() => sent("speed").at(-1)?.value === 0.1, "speed");
+  // In the text, these keys are letters.
+  await page.click(".cm-content");
+  await page.keyboard.type("r. ");
+  await page.waitForTimeout(150);
+  assert.equal(sent("reset").length + sent("step").length + sent("pause").length, 3);
+});
+
+async function type_at_end(text) {
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+End");
+  await page.keyboard.type(text);
+}
+
+test("an edit with a mistake is marked at its line while the world runs on; mending it makes a new world", async () => {
+  const lines = mock.world.files[0].text.split("\n").length;
+  await type_at_end("\n// a\n  y = oops;");
+  await until(() => page.locator(".problem").count(), "the problem");
+  assert.match(await page.locator(".problem").textContent(), new RegExp(`line ${lines + 2}.*no equation determines .oops.*make it a parameter`));
+  await until(() => page.locator(".cm-lintRange-error").count(), "the mark");
+  assert.equal(await page.locator(".cm-lintRange-error").textContent(), "oops");
+  const generation = await page.evaluate(() => window.tactus.generation);
+  const frames = await page.evaluate(() => window.tactus.frames);
+  await until(async () => (await page.evaluate(() => window.tactus.frames)) > frames + 5, "frames of the last good world");
+  for (let i = 0; i < 5; ++i) await page.keyboard.press("Backspace");
+  await page.keyboard.type("2;");
+  await until(async () => (await page.evaluate(() => window.tactus.generation)) > generation, "a new generation");
+  await until(async () => (await page.textContent("#problems")) === "No problems", "no problems");
+  assert.equal(sent("edit").at(-1).text, mock.world.files[0].text);
+  const versions = sent("edit").map((edit) => edit.version);
+  assert.ok(versions.every((version, i) => i === 0 || version > versions[i - 1]));
+});
+
+test("ctrl-S saves, and the dot goes", async () => {
+  await type_at_end("\n// saved");
+  const tab = page.locator(".file-tab");
+  await until(async () => (await tab.getAttribute("data-unsaved")) === "true", "the dot");
+  await page.keyboard.press("Control+s");
+  await until(() => sent("save").length === 1, "save");
+  await until(async () => (await tab.getAttribute("data-unsaved")) === "false", "no dot");
+  assert.ok(mock.disk.get("two_ball.tact").endsWith("\n// saved"));
+});
+
+test("a reload keeps what was typed, also when the server has forgotten it", async () => {
+  const original = mock.disk.get("two_ball.tact");
+  await type_at_end("\n// draft");
+  await until(() => sent("edit").length > 0, "edit");
+  Object.assign(mock.world.files[0], { text: original, edited: false });
+  mock.received.length = 0;
+  await load();
+  await until(async () => (await page.locator(".cm-content").textContent()).includes("// draft") || (await scrolled_text()).includes("// draft"), "the draft in the text");
+  await until(() => sent("edit").at(-1)?.text === `${original}\n// draft`, "the draft sent");
+});
+
+async function scrolled_text() {
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+End");
+  return page.locator(".cm-content").textContent();
+}
+
+test("another client's text is taken over, with the cursor where it was", async () => {
+  await page.click(".cm-content");
+  mock.edit({ file: "two_ball.tact", text: `// from elsewhere\n${mock.world.files[0].text}` });
+  await until(async () => (await page.locator(".cm-line").first().textContent()) === "// from elsewhere", "their text");
+  await page.waitForTimeout(200);
+  assert.equal(sent("edit").length, 0);
+});
+
+test("a lost connection is told, taken up again, and what was typed meanwhile is sent", async () => {
+  mock.drop();
+  await until(() => page.locator('.notice[data-key="connection"]').count(), "the banner");
+  await type_at_end("\n// offline");
+  await until(() => sent("hello").length === 2, "hello again");
+  await until(async () => (await page.locator('.notice[data-key="connection"]').count()) === 0, "no banner");
+  await until(() => sent("edit").at(-1)?.text.endsWith("// offline"), "the text typed meanwhile");
+  const frames = await page.evaluate(() => window.tactus.frames);
+  await until(async () => (await page.evaluate(() => window.tactus.frames)) > frames, "frames again");
+});
+
+test("a server that no longer knows the page says what to do", async () => {
+  mock.refuse(true);
+  mock.drop();
+  await until(async () => (await page.locator(".notice").allTextContents()).some((text) => text.includes("open the link it printed")), "the advice");
+});
+
+test("a failure is a banner whose line can be clicked", async () => {
+  mock.say_all({ type: "state", paused: false, speed: 1, time: 1, failure: { kind: "step", text: "the step became too small", hint: "look at 1/x", line: 12 } });
+  const banner = page.locator('.notice[data-key="failure"]');
+  await banner.waitFor();
+  assert.match(await banner.textContent(), /the step became too small.*look at 1\/x/);
+  await banner.getByRole("button", { name: "Line 12" }).click();
+  await until(async () => (await page.locator(".cm-activeLineGutter").allTextContents()).includes("12"), "line 12 is active");
+  mock.say_all({ type: "state", paused: false, speed: 1, time: 1, failure: null });
+  await until(async () => (await banner.count()) === 0, "no banner");
+});
+
+test("values are added to a plot and taken away", async () => {
+  await page.locator(".plot").first().getByRole("button", { name: "Choose values" }).click();
+  await page.locator(".choices label", { hasText: "cross1" }).locator("input").check();
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.deepEqual(await page.locator(".plot").first().locator(".legend-name").allTextContents(), ["black_ball[1]", "black_ball[2]", "cross1"]);
+  await page.locator(".plot").first().locator(".legend-item").first().hover();
+  await page.getByRole("button", { name: "remove black_ball[1]" }).click();
+  assert.deepEqual(await page.locator(".plot").first().locator(".legend-name").allTextContents(), ["black_ball[2]", "cross1"]);
+});
+
+test("[space] in space the handle is taken by a press near it, elsewhere the camera turns", async () => {
+  await open("space");
+  const box = await world_box();
+  await page.waitForTimeout(400);
+  // Far from the handle, in a lower corner.
+  await page.mouse.move(box.x + 40, box.y + box.height - 30);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 80, box.y + box.height - 30, { steps: 4 });
+  await page.mouse.up();
+  assert.equal(sent("hand").length, 0);
+  const place = await page.evaluate(() => window.tactus.to_pixels(window.tactus.values("h")));
+  await page.mouse.move(box.x + place[0], box.y + place[1]);
+  await page.mouse.down();
+  await until(() => sent("hand").length > 0, "the hand");
+  // A press on the handle itself does not move it.
+  assert.ok(near(sent("hand")[0].position, [0, 0, 1.6], 0.02), sent("hand")[0].position.join(" "));
+  const before_wheel = sent("hand").at(-1).position;
+  await page.mouse.wheel(0, -400);
+  await until(() => Math.hypot(...sent("hand").at(-1).position.map((x, i) => x - before_wheel[i])) > 0.1, "the wheel pushes the hand");
+  await page.mouse.up();
+  assert.deepEqual(complaints, []);
+});
+
+test("[pendulum] a hand with one component moves along x only", async () => {
+  await open("pendulum");
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 150);
+  await page.mouse.down();
+  await until(() => sent("hand").length > 0, "the hand");
+  const [x, y, z] = sent("hand").at(-1).position;
+  assert.ok(x !== 0 && y === 0 && z === 0);
+  await page.mouse.up();
+});
+
+test("[tablet] portrait shows the world and one panel; tabs change it", async () => {
+  await open("two_ball", { viewport: { width: 768, height: 1024 }, hasTouch: true });
+  assert.equal(await page.locator("#world").isVisible(), true);
+  assert.equal(await page.locator("#text-panel").isVisible(), true);
+  assert.equal(await page.locator("#parameters-panel").isVisible(), false);
+  for (const [tab, panel] of [["Parameters", "#parameters-panel"], ["Plots", "#plots-panel"], ["Loop", "#loop-panel"], ["Text", "#text-panel"]]) {
+    await page.getByRole("tab", { name: tab, exact: true }).click();
+    assert.equal(await page.locator(panel).isVisible(), true, tab);
+  }
+  const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
+  assert.equal(overflow, 0);
+});

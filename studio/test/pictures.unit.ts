@@ -1,0 +1,109 @@
+// Small exact things of the picture: texts with values, round numbers, framing, ranges, files of triangles, names of scalars.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { slider_range } from "../src/parameters";
+import { list_scalars, parse_message } from "../src/protocol";
+import { slider_to_speed, speed_to_slider } from "../src/time_controls";
+import { empty_bounds, extend_bounds, format_tick, Framing, nice_step } from "../src/world/framing";
+import { parse_triangles } from "../src/world/mesh_file";
+import { fill_template, format_number, list_readers, numbers_option } from "../src/world/options";
+
+test("a text shows its values", () => {
+  assert.equal(fill_template("n = {0}, x = {1}", [3, 0.123456]), "n = 3, x = 0.1235");
+  assert.equal(fill_template("{{0}} {1} {0}", ["a"]), "{0} {1} a");
+  assert.equal(format_number(-1234567.5), "-1.235e+6");
+  assert.equal(format_number(NaN), "not a number");
+});
+
+test("options are constants or places in the frame", () => {
+  const values = new Float64Array([5, 6, 7]);
+  const reference = numbers_option({ kind: "sphere", at: { at: 1, count: 2 } }, "at")!;
+  assert.deepEqual([reference.read(values, 0, 0), reference.read(values, 1, 0), reference.read(values, 2, -1)], [6, 7, -1]);
+  const constant = numbers_option({ kind: "sphere", radius: 2 }, "radius")!;
+  assert.deepEqual([constant.read(values, 0, 0), constant.read(values, 1, 9)], [2, 9]);
+  assert.equal(numbers_option({ kind: "sphere" }, "radius"), null);
+  const readers = list_readers([{ at: 0, count: 2 }, 4, "w"]);
+  assert.deepEqual(readers.map((read) => read(values)), [5, 6, 4, "w"]);
+});
+
+test("steps are round", () => {
+  assert.equal(nice_step(0.7), 0.5);
+  assert.equal(nice_step(99), 50);
+  assert.equal(nice_step(2), 2);
+  assert.equal(format_tick(-0.30000000000000004, 0.1), "−0.3");
+  assert.equal(format_tick(1e-17, 0.1), "0");
+  assert.equal(format_tick(1500, 500), "1500");
+});
+
+test("the frame grows when something leaves, rests while a hand drags, shrinks when asked", () => {
+  const framing = new Framing();
+  framing.begin_world(2);
+  assert.deepEqual(framing.size, [2, 2, 2]);
+  const bounds = (x: number) => {
+    const b = empty_bounds();
+    extend_bounds(b, -1, -1, 0);
+    extend_bounds(b, x, 1, 0);
+    return b;
+  };
+  framing.update(bounds(1), false);
+  assert.deepEqual(framing.center, [0, 0, 0]);
+  framing.update(bounds(9), true);
+  assert.equal(framing.size[0], 2);
+  framing.update(bounds(9), false);
+  assert.ok(framing.size[0] >= 10);
+  framing.update(bounds(1), false);
+  assert.ok(framing.size[0] >= 10);
+  framing.fit(bounds(1));
+  assert.equal(framing.size[0], 2);
+  const wild = empty_bounds();
+  extend_bounds(wild, NaN, 0, 0);
+  extend_bounds(wild, Infinity, 0, 0);
+  framing.update(wild, false);
+  assert.equal(framing.size[0], 2);
+});
+
+test("sliders without a range", () => {
+  const p = { name: "k", unit: "", value: 4, initial: 4, low: null, high: null };
+  assert.deepEqual(slider_range(p), [0, 8]);
+  assert.deepEqual(slider_range({ ...p, initial: -3 }), [-6, 0]);
+  assert.deepEqual(slider_range({ ...p, initial: 0 }), [-1, 1]);
+  assert.deepEqual(slider_range({ ...p, low: 1, high: 5 }), [1, 5]);
+});
+
+test("speed is logarithmic and finds real time", () => {
+  assert.equal(slider_to_speed(-100), 0.1);
+  assert.equal(slider_to_speed(2), 1);
+  assert.equal(slider_to_speed(100), 10);
+  assert.equal(speed_to_slider(0.01), -100);
+  assert.ok(Math.abs(speed_to_slider(slider_to_speed(50)) - 50) < 2);
+});
+
+test("scalars have the names of plots", () => {
+  const scalars = list_scalars([
+    { name: "a", unit: "rad", rows: 1, columns: 1, at: 0, flags: [] },
+    { name: "p", unit: "m", rows: 2, columns: 1, at: 1, flags: ["discrete"] },
+    { name: "R", unit: "", rows: 2, columns: 2, at: 3, flags: [] },
+  ]);
+  assert.deepEqual(scalars.map((s) => `${s.name}@${s.at}`), ["a@0", "p[1]@1", "p[2]@2", "R[1,1]@3", "R[1,2]@4", "R[2,1]@5", "R[2,2]@6"]);
+  assert.deepEqual(scalars.map((s) => s.discrete), [false, true, true, false, false, false, false]);
+});
+
+test("unknown and broken messages are dropped", () => {
+  assert.equal(parse_message("{"), null);
+  assert.equal(parse_message("null"), null);
+  assert.equal(parse_message('{"type":"weather"}'), null);
+  assert.equal(parse_message('{"type":"note","text":"x"}')?.type, "note");
+});
+
+test("triangles of text and binary STL and of OBJ", () => {
+  const text = "solid s\nfacet normal 0 0 1\nouter loop\nvertex 0 0 0\nvertex 1 0 0\nvertex 0 1e0 0\nendloop\nendfacet\nendsolid";
+  const encoder = new TextEncoder();
+  assert.deepEqual([...parse_triangles("a.stl", encoder.encode(text).buffer)], [0, 0, 0, 1, 0, 0, 0, 1, 0]);
+  const binary = new DataView(new ArrayBuffer(84 + 50));
+  binary.setUint32(80, 1, true);
+  for (let k = 0; k < 9; ++k) binary.setFloat32(96 + 4 * k, k, true);
+  assert.deepEqual([...parse_triangles("a.STL", binary.buffer)], [0, 1, 2, 3, 4, 5, 6, 7, 8]);
+  const quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1 2/2 3/3 -1/4\n";
+  assert.deepEqual([...parse_triangles("q.obj", encoder.encode(quad).buffer)], [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0]);
+  assert.equal(parse_triangles("x.stl", encoder.encode("nothing").buffer).length, 0);
+});
