@@ -220,6 +220,33 @@ test("another client's text is taken over, with the cursor where it was", async 
   assert.equal(sent("edit").length, 0);
 });
 
+test("a text that does not compile is not undone by a world that shows the last good one", async () => {
+  const original = mock.world.files[0].text;
+  await type_at_end("\n  y = oops;");
+  await until(() => page.locator(".problem").count(), "the problem");
+  const good = sent("edit").map((edit) => edit.text).filter((text) => !text.includes("oops")).at(-1) ?? original;
+  mock.say_all({ ...mock.world, files: [{ name: "two_ball.tact", text: good, edited: false }], generation: 9 });
+  await until(async () => (await page.evaluate(() => window.tactus.generation)) === 9, "that world");
+  assert.match(await page.locator(".cm-content").textContent(), /oops/);
+});
+
+test("two fingers zoom and move the picture, and let go of the hand", async () => {
+  const box = await world_box();
+  const devtools = await context.newCDPSession(page);
+  const touch = (type, ...points) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x: box.x + x, y: box.y + y, id })) });
+  const width = () => page.evaluate(() => window.tactus.to_world(400, 100)[0] - window.tactus.to_world(300, 100)[0]);
+  const at_first = await width();
+  await touch("touchStart", [300, 250]);
+  await until(() => sent("hand").length > 0, "one finger is the hand");
+  await touch("touchStart", [300, 250], [400, 250]);
+  await until(() => sent("leave").length === 1, "two are not");
+  await touch("touchMove", [250, 250], [450, 250]);
+  await touch("touchEnd");
+  assert.ok(Math.abs((await width()) / at_first - 0.5) < 0.01, `${(await width()) / at_first}`);
+  await page.click("#fit");
+  await until(async () => Math.abs((await width()) / at_first - 1) < 0.02, "fit");
+});
+
 test("a lost connection is told, taken up again, and what was typed meanwhile is sent", async () => {
   mock.drop();
   await until(() => page.locator('.notice[data-key="connection"]').count(), "the banner");

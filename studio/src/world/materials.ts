@@ -20,7 +20,7 @@ uniform vec3 background;
 vec3 shade(vec3 color, vec3 n, float away) {
   float lit = 0.5 + 0.5 * dot(n, vec3(-0.37, 0.56, 0.74));
   vec3 c = color * mix(0.55, 1.0, lit) + vec3(0.10) * smoothstep(0.80, 1.0, lit);
-  return mix(c, mix(ink, background, 0.35), 0.7 * pow(away, 8.0));
+  return mix(c, mix(ink, background, 0.3), 0.8 * pow(away, 7.0));
 }`;
 
 const ball_vertex = `
