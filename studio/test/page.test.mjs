@@ -308,6 +308,31 @@ test("[space] in space the handle is taken by a press near it, elsewhere the cam
   assert.deepEqual(complaints, []);
 });
 
+test("[space] a mesh is fetched from the model's folder; one that is not there is told", async () => {
+  await open("space");
+  const asked = page.waitForRequest(/tetrahedron/);
+  await page.reload();
+  assert.equal((await (await asked).response()).status(), 200);
+  const drawings = [...mock.world.drawings, { kind: "mesh", file: "gone.stl", at: [0, 0, 0] }];
+  mock.say_all({ ...mock.world, generation: 2, drawings });
+  await until(async () => (await page.locator("#notes").textContent()).includes("gone.stl"), "the note");
+});
+
+test("[pendulum] a camera follows its point, at its scale", async () => {
+  await open("pendulum");
+  mock.say_all({ ...mock.world, drawings: [...mock.world.drawings, { kind: "camera", follow: { at: 3, count: 2 }, scale: 6 }] });
+  const box = await world_box();
+  await until(async () => {
+    const low = await page.evaluate((y) => window.tactus.to_world(0, y), box.height);
+    const high = await page.evaluate(() => window.tactus.to_world(0, 0));
+    return Math.abs(high[1] - low[1] - 6) < 0.05;
+  }, "six units high");
+  await page.click("#play");
+  await page.waitForTimeout(300);
+  const pixel = await page.evaluate(() => window.tactus.to_pixels(window.tactus.values("ball")));
+  assert.ok(Math.abs(pixel[0] - box.width / 2) < 30 && Math.abs(pixel[1] - box.height / 2) < 30, pixel.join(" "));
+});
+
 test("[pendulum] a hand with one component moves along x only", async () => {
   await open("pendulum");
   const box = await world_box();

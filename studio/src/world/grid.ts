@@ -113,7 +113,7 @@ export class Grid {
     // The upright axis stands at the corner farthest from the camera, behind everything.
     const far_x = Math.cos(rig.azimuth) > 0 ? low_x : high_x;
     const far_y = Math.sin(rig.azimuth) > 0 ? low_y : high_y;
-    const top = Math.min(Math.max(Math.ceil((rig.center.z + 0.3 * rig.span) / step), 1), 2 * reach);
+    const top = Math.min(Math.max(Math.ceil((rig.center.z + 0.16 * rig.span) / step), 1), 2 * reach);
     const key = `3 ${step} ${middle_x} ${middle_y} ${reach} ${far_x} ${far_y} ${top}`;
     if (key !== this.key_) {
       const major: number[] = [];

@@ -77,7 +77,7 @@ export class WorldView {
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer_.setPixelRatio(this.ratio_);
     this.renderer_.setSize(clientWidth, clientHeight, false);
-    this.overlay_.resize(clientWidth, clientHeight, this.ratio_);
+    this.overlay_.resize(clientWidth, clientHeight, Math.min(window.devicePixelRatio, 2));
     this.viewport_.set(clientWidth, clientHeight);
     this.rig.resize(clientWidth, clientHeight);
     this.rig.apply();
