@@ -166,6 +166,15 @@ async function type_at_end(text) {
   await page.keyboard.type(text);
 }
 
+test("a world at rest is not drawn again and again", async () => {
+  await page.click("#play");
+  await until(async () => (await page.textContent("#loop")).includes("at rest"), "rest");
+  const frames = await page.evaluate(() => window.tactus.frames);
+  await until(async () => (await page.evaluate(() => window.tactus.frames)) > frames, "frames still come");
+  await page.click("#play");
+  await until(async () => /\d+ frames\/s/.test(await page.textContent("#loop")), "motion again");
+});
+
 test("an edit with a mistake is marked at its line while the world runs on; mending it makes a new world", async () => {
   const lines = mock.world.files[0].text.split("\n").length;
   await type_at_end("\n// a\n  y = oops;");
