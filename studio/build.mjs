@@ -1,8 +1,8 @@
-// Builds the page: src/ -> dist/{index.html,app.js,app.css}, and prints what a browser has to fetch, compressed.
+// Builds the page: src/ -> dist/{index.html,app.js,app.css}, the licences of what is bundled -> dist/licenses.txt, and prints what a browser has to fetch, compressed.
 // With --tests: every test/*.unit.ts -> one file for node's own test runner, build/unit.test.mjs.
 // Fails when the page is larger than the bound: it is embedded in the program and must open at once.
 import { build } from "esbuild";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -24,17 +24,31 @@ if (process.argv.includes("--tests")) {
 } else {
   rmSync(join(root, "dist"), { recursive: true, force: true });
   mkdirSync(join(root, "dist"), { recursive: true });
-  await build({
+  const { metafile } = await build({
     entryPoints: { app: join(root, "src/main.ts") },
     bundle: true,
     minify: true,
     format: "iife",
     target: ["chrome110", "firefox110", "safari16"],
     outdir: join(root, "dist"),
-    legalComments: "eof",
+    legalComments: "none",
+    metafile: true,
     logLevel: "warning",
   });
   copyFileSync(join(root, "src/index.html"), join(root, "dist/index.html"));
+  const packages = new Set();
+  for (const input of Object.keys(metafile.inputs)) {
+    const found = input.match(/node_modules\/((?:@[^/]+\/)?[^/]+)\//);
+    if (found !== null) packages.add(found[1]);
+  }
+  const licences = [...packages].sort().map((name) => {
+    const folder = join(root, "node_modules", name);
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no licence file`);
+    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  });
+  writeFileSync(join(root, "dist/licenses.txt"), `The page contains these works.\n\n${licences.join("\n" + "-".repeat(72) + "\n\n")}`);
   let total = 0;
   for (const name of ["index.html", "app.js", "app.css"]) {
     const bytes = readFileSync(join(root, "dist", name));

@@ -22,6 +22,7 @@ import { language_for } from "./language";
 import type { ClientMessage, DiagnosticItem, SourceFile, World } from "./protocol";
 
 const send_after_ms = 80;
+const texts_remembered = 8;
 
 const from_elsewhere = Annotation.define<boolean>();
 
@@ -33,6 +34,9 @@ interface OpenFile {
   // The server's text differs from the disk.
   edited: boolean;
   server_text: string;
+  // What the last `world` showed, and what was sent from here: no news when a `world` shows them again.
+  world_text: string;
+  sent_texts: string[];
   unsent: boolean;
   saving: string | null;
 }
@@ -145,6 +149,8 @@ export class Editor {
         base,
         edited: file.edited,
         server_text: file.text,
+        world_text: file.text,
+        sent_texts: [],
         unsent: merged.text !== file.text,
         saving: null,
       };
@@ -153,8 +159,10 @@ export class Editor {
       if (!file.edited && merged.text === file.text) this.drafts_?.remove(file.name);
       return;
     }
+    const is_news = file.text !== open.world_text && !open.sent_texts.includes(file.text);
     open.edited = file.edited;
     open.server_text = file.text;
+    open.world_text = file.text;
     const text = open.state.doc.toString();
     if (this.fresh_connection_) {
       const merged = merge_draft({ base: open.base, text }, file.text);
@@ -168,7 +176,7 @@ export class Editor {
     if (text === file.text) {
       open.unsent = false;
       if (!file.edited) this.drafts_?.remove(file.name);
-    } else if (!open.unsent && this.answered_version_ >= this.version_) {
+    } else if (is_news && !open.unsent && this.answered_version_ >= this.version_) {
       this.replace_text(open, file.text);
     }
   }
@@ -220,6 +228,7 @@ export class Editor {
       this.version_ = version;
       open.unsent = false;
       open.server_text = text;
+      open.sent_texts = [...open.sent_texts.slice(1 - texts_remembered), text];
       open.edited = text !== open.base;
     }
     this.show_tabs();

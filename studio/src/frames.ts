@@ -52,6 +52,24 @@ export function decode_frame(buffer: ArrayBuffer): Frame | null {
   };
 }
 
+function equal_numbers(a: ArrayLike<number>, b: ArrayLike<number>): boolean {
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; ++i) if (!Object.is(a[i], b[i])) return false;
+  return true;
+}
+
+// A world at rest sends the same picture again and again; nobody needs to draw it twice.
+export function same_picture(a: Frame, b: Frame): boolean {
+  return (
+    a.generation === b.generation &&
+    a.flags === b.flags &&
+    a.time === b.time &&
+    equal_numbers(a.hand_position, b.hand_position) &&
+    equal_numbers(a.hand_force, b.hand_force) &&
+    equal_numbers(a.values, b.values)
+  );
+}
+
 // Plays frames out evenly although they arrive unevenly. Each frame gets a stamp on the local clock: where the last
 // stamp plus the usual pause would put it, drawn a tenth towards when it really came. What is shown lags one pause
 // behind, between two frames, so values move smoothly and nothing is extrapolated.

@@ -8,7 +8,7 @@ import "./editor.css";
 import { Vector3 } from "three";
 import { Connection, type ConnectionState } from "./connection";
 import { Editor } from "./editor";
-import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame } from "./frames";
+import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame, same_picture } from "./frames";
 import { Gestures } from "./gestures";
 import { Hand } from "./hand";
 import { place_icons } from "./icons";
@@ -134,9 +134,17 @@ class Page {
     if (this.view_ !== null) this.hand_.tick(this.view_.rig);
     this.parameters_.tick();
     this.time_.tick();
-    if (this.view_?.render(now_ms, this.hand_) === true) this.statistics_.count_picture(now_ms);
+    this.statistics_.count_picture(now_ms, this.view_?.render(now_ms, this.hand_) === true);
+    this.show_fit();
     this.show_force();
     this.plots_.tick(now_ms);
+  }
+
+  // The button stands out while the picture is where a person put it.
+  private show_fit(): void {
+    const automatic = String(this.view_?.rig.is_automatic ?? true);
+    const button = find("fit");
+    if (button.dataset["automatic"] !== automatic) button.dataset["automatic"] = automatic;
   }
 
   private show_force(): void {
@@ -261,6 +269,8 @@ class Page {
   private take_frame(frame: Frame): void {
     if (this.world_ === null || frame.generation !== this.world_.generation) return;
     this.frames_ += 1;
+    const shown = this.view_?.playout.latest ?? null;
+    if (shown !== null && same_picture(shown, frame)) return;
     this.history_.push(frame);
     this.view_?.push_frame(frame, performance.now());
     this.time_.set_time(frame.time);

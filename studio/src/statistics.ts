@@ -77,16 +77,15 @@ export class StatisticsPanel {
     this.cells_.get("missed")!.dataset["bad"] = String(share > 1);
   }
 
-  // A picture was drawn.
-  count_picture(now_ms: number): void {
-    this.pictures_ += 1;
+  // Once a displayed frame; `drawn`: the world moved, a picture was needed.
+  count_picture(now_ms: number, drawn: boolean): void {
+    if (drawn) this.pictures_ += 1;
     const passed = now_ms - this.since_ms_;
     if (passed < 1000) return;
     this.frames_per_second_ = (this.pictures_ * 1000) / passed;
+    this.write("page", this.pictures_ === 0 ? "at rest" : `${this.frames_per_second_.toFixed(0)} frames/s`);
     this.pictures_ = 0;
     this.since_ms_ = now_ms;
-    // After a pause, the pictures of the pause are not there to be counted.
-    if (passed < 3000) this.write("page", `${this.frames_per_second_.toFixed(0)} frames/s`);
   }
 
   private write(key: keyof typeof labels, text: string): void {

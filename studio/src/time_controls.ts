@@ -61,7 +61,11 @@ export class TimeControls {
     const target = event.target;
     if (target instanceof HTMLElement && target.closest("input, textarea, select, dialog, [contenteditable=true]") !== null) return;
     if (event.key === " ") {
-      // A focused button would take the space as a click.
+      // A button that was reached by keyboard takes the space as its click; one that was clicked does not keep it.
+      if (target instanceof HTMLButtonElement) {
+        if (target.matches(":focus-visible")) return;
+        target.blur();
+      }
       event.preventDefault();
       if (!event.repeat) this.toggle();
     } else if (event.key === ".") {

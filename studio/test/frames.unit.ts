@@ -1,7 +1,7 @@
 // Frames: every field where the protocol puts it; what is shown between two frames; what the history keeps.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { decode_frame, FrameHistory, type Frame, Playout } from "../src/frames";
+import { decode_frame, FrameHistory, type Frame, Playout, same_picture } from "../src/frames";
 
 function encode(values: number[], generation = 3, time = 1.25): ArrayBuffer {
   const buffer = new ArrayBuffer(96 + 8 * values.length);
@@ -106,4 +106,11 @@ test("the history keeps its window and thins what is denser", () => {
   for (let i = 1; i + 1 < times.length; ++i) assert.ok(times[i]! - times[i - 1]! >= 0.1 - 1e-9);
   history.push(frame(0, 0));
   assert.equal(history.frames.length, 1);
+});
+
+test("a picture is the same when nothing in it changed", () => {
+  assert.ok(same_picture(frame(1, 2, NaN), frame(1, 2, NaN)));
+  assert.ok(!same_picture(frame(1, 2), frame(1, 3)));
+  assert.ok(!same_picture(frame(1, 2), frame(1.1, 2)));
+  assert.ok(!same_picture(frame(1, 2), { ...frame(1, 2), hand_force: [0, 1, 0] }));
 });

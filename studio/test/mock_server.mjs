@@ -1,5 +1,5 @@
 // A stand-in for `tactus play`: serves dist/ under the same content policy and speaks the same protocol, with worlds computed here at 1 kHz.
-//   node test/mock_server.mjs [two_ball | space | pendulum] [port]
+//   node test/mock_server.mjs [two_ball | space | pendulum | chain] [port]
 // For tests: start_mock() returns the messages it received, and ways to drop, refuse and disturb clients. "Compiling" means looking for the word `oops`,
 // which is an error, and `explode`, which makes the world fail.
 import { createServer } from "node:http";
@@ -17,6 +17,10 @@ const example = (name) => readFileSync(join(root, "../examples", name), "utf8");
 const add = (a, b) => a.map((x, i) => x + b[i]);
 const subtract = (a, b) => a.map((x, i) => x - b[i]);
 const times = (s, a) => a.map((x) => s * x);
+
+const corners = ["0 0 0", "1 0 0", "0 1 0", "0 0 1"];
+const faces = [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]];
+const tetrahedron = `solid t\n${faces.map((face) => `facet\n${face.map((i) => `vertex ${corners[i]}`).join("\n")}\nendfacet`).join("\n")}\nendsolid`;
 
 // Each world: what `world` says, and step(h, hand) -> { values, force }.
 const worlds = {
@@ -107,6 +111,7 @@ const worlds = {
           { kind: "ground", height: 0 },
           { kind: "box", at: [0.9, 0.7, 0.2], size: [0.4, 0.4, 0.4], rotation: { at: 9, count: 9 } },
           { kind: "cylinder", from: [0, 0, 0], to: [0, 0, 0.5], radius: 0.05 },
+          { kind: "mesh", file: "parts/tetrahedron.stl", at: [-0.6, 0.8, 0], scale: 0.4 },
           { kind: "spring", from: { at: 3, count: 3 }, to: { at: 0, count: 3 } },
           { kind: "sphere", at: { at: 0, count: 3 }, radius: 0.12 },
           { kind: "sphere", at: { at: 3, count: 3 }, color: "white" },
@@ -127,6 +132,34 @@ const worlds = {
         const c = Math.cos(s.angle);
         const n = Math.sin(s.angle);
         return { values: [...s.p, ...s.hand, ...force, c, -n, 0, n, c, 0, 0, 0, 1], force: times(-1, force) };
+      },
+    };
+  },
+  // A hundred balls and springs: what a large picture costs.
+  chain() {
+    const count = 100;
+    const at = (i) => ({ at: 2 * i, count: 2 });
+    return {
+      world: {
+        name: "chain",
+        dimensions: 2,
+        rate: 1000,
+        files: [{ name: "chain.tact", text: "// A wave runs along a chain.\n", edited: false }],
+        values: Array.from({ length: count }, (_, i) => ({ name: `p${i + 1}`, unit: "m", rows: 2, columns: 1, at: 2 * i, flags: [] })),
+        parameters: [{ name: "height", unit: "m", value: 4, initial: 4, low: 0, high: 10 }],
+        hand: { device: "hand", components: 2, scale: [1, 1, 1], offset: [0, 0, 0], handle: "p1", limit: 8 },
+        drawings: Array.from({ length: count }, (_, i) => [
+          { kind: "sphere", at: at(i), radius: 0.3 },
+          ...(i > 0 ? [{ kind: "spring", from: at(i - 1), to: at(i), radius: 0.15 }] : []),
+        ]).flat(),
+        plots: [["p50[2]"]],
+        notes: [],
+      },
+      start: () => ({ t: 0 }),
+      step(s, h, hand, p) {
+        s.t += h;
+        const values = Array.from({ length: count }, (_, i) => [i - 50, p.height * Math.sin(0.2 * i - 3 * s.t)]).flat();
+        return { values, force: [0, 0, 0] };
       },
     };
   },
@@ -212,6 +245,10 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
     }
     const path = request.url.split("?")[0];
     const file = path === "/" ? "index.html" : path.slice(1);
+    if (path === "/files/parts/tetrahedron.stl") {
+      response.end(tetrahedron);
+      return;
+    }
     try {
       const bytes = readFileSync(join(root, "dist", file));
       response.writeHead(200, {

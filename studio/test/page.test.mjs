@@ -166,6 +166,15 @@ async function type_at_end(text) {
   await page.keyboard.type(text);
 }
 
+test("a world at rest is not drawn again and again", async () => {
+  await page.click("#play");
+  await until(async () => (await page.textContent("#loop")).includes("at rest"), "rest");
+  const frames = await page.evaluate(() => window.tactus.frames);
+  await until(async () => (await page.evaluate(() => window.tactus.frames)) > frames, "frames still come");
+  await page.click("#play");
+  await until(async () => /\d+ frames\/s/.test(await page.textContent("#loop")), "motion again");
+});
+
 test("an edit with a mistake is marked at its line while the world runs on; mending it makes a new world", async () => {
   const lines = mock.world.files[0].text.split("\n").length;
   await type_at_end("\n// a\n  y = oops;");
@@ -218,6 +227,33 @@ test("another client's text is taken over, with the cursor where it was", async 
   await until(async () => (await page.locator(".cm-line").first().textContent()) === "// from elsewhere", "their text");
   await page.waitForTimeout(200);
   assert.equal(sent("edit").length, 0);
+});
+
+test("a text that does not compile is not undone by a world that shows the last good one", async () => {
+  const original = mock.world.files[0].text;
+  await type_at_end("\n  y = oops;");
+  await until(() => page.locator(".problem").count(), "the problem");
+  const good = sent("edit").map((edit) => edit.text).filter((text) => !text.includes("oops")).at(-1) ?? original;
+  mock.say_all({ ...mock.world, files: [{ name: "two_ball.tact", text: good, edited: false }], generation: 9 });
+  await until(async () => (await page.evaluate(() => window.tactus.generation)) === 9, "that world");
+  assert.match(await page.locator(".cm-content").textContent(), /oops/);
+});
+
+test("two fingers zoom and move the picture, and let go of the hand", async () => {
+  const box = await world_box();
+  const devtools = await context.newCDPSession(page);
+  const touch = (type, ...points) => devtools.send("Input.dispatchTouchEvent", { type, touchPoints: points.map(([x, y], id) => ({ x: box.x + x, y: box.y + y, id })) });
+  const width = () => page.evaluate(() => window.tactus.to_world(400, 100)[0] - window.tactus.to_world(300, 100)[0]);
+  const at_first = await width();
+  await touch("touchStart", [300, 250]);
+  await until(() => sent("hand").length > 0, "one finger is the hand");
+  await touch("touchStart", [300, 250], [400, 250]);
+  await until(() => sent("leave").length === 1, "two are not");
+  await touch("touchMove", [250, 250], [450, 250]);
+  await touch("touchEnd");
+  assert.ok(Math.abs((await width()) / at_first - 0.5) < 0.01, `${(await width()) / at_first}`);
+  await page.click("#fit");
+  await until(async () => Math.abs((await width()) / at_first - 1) < 0.02, "fit");
 });
 
 test("a lost connection is told, taken up again, and what was typed meanwhile is sent", async () => {
@@ -279,6 +315,31 @@ test("[space] in space the handle is taken by a press near it, elsewhere the cam
   await until(() => Math.hypot(...sent("hand").at(-1).position.map((x, i) => x - before_wheel[i])) > 0.1, "the wheel pushes the hand");
   await page.mouse.up();
   assert.deepEqual(complaints, []);
+});
+
+test("[space] a mesh is fetched from the model's folder; one that is not there is told", async () => {
+  await open("space");
+  const asked = page.waitForRequest(/tetrahedron/);
+  await page.reload();
+  assert.equal((await (await asked).response()).status(), 200);
+  const drawings = [...mock.world.drawings, { kind: "mesh", file: "gone.stl", at: [0, 0, 0] }];
+  mock.say_all({ ...mock.world, generation: 2, drawings });
+  await until(async () => (await page.locator("#notes").textContent()).includes("gone.stl"), "the note");
+});
+
+test("[pendulum] a camera follows its point, at its scale", async () => {
+  await open("pendulum");
+  mock.say_all({ ...mock.world, drawings: [...mock.world.drawings, { kind: "camera", follow: { at: 3, count: 2 }, scale: 6 }] });
+  const box = await world_box();
+  await until(async () => {
+    const low = await page.evaluate((y) => window.tactus.to_world(0, y), box.height);
+    const high = await page.evaluate(() => window.tactus.to_world(0, 0));
+    return Math.abs(high[1] - low[1] - 6) < 0.05;
+  }, "six units high");
+  await page.click("#play");
+  await page.waitForTimeout(300);
+  const pixel = await page.evaluate(() => window.tactus.to_pixels(window.tactus.values("ball")));
+  assert.ok(Math.abs(pixel[0] - box.width / 2) < 30 && Math.abs(pixel[1] - box.height / 2) < 30, pixel.join(" "));
 });
 
 test("[pendulum] a hand with one component moves along x only", async () => {

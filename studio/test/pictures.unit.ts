@@ -62,6 +62,27 @@ test("the frame grows when something leaves, rests while a hand drags, shrinks w
   assert.equal(framing.size[0], 2);
 });
 
+test("a point and its rounding errors are not magnified", () => {
+  const framing = new Framing();
+  framing.begin_world(2);
+  const at = (...xs: number[]) => {
+    const b = empty_bounds();
+    for (const x of xs) extend_bounds(b, x, 0, 0);
+    return b;
+  };
+  framing.update(at(0), false);
+  framing.update(at(0, 1e-12), false);
+  assert.deepEqual(framing.size, [2, 2, 2]);
+  framing.update(at(0, 100), false);
+  assert.ok(framing.size[0] >= 100);
+  framing.fit(at(50, 50 + 1e-9));
+  assert.ok(framing.size[0] >= 5 && framing.size[0] < 10);
+  // A small world is as good as a large one.
+  framing.begin_world(2);
+  framing.update(at(0, 1e-6), false);
+  assert.equal(framing.size[0], 1e-6);
+});
+
 test("sliders without a range", () => {
   const p = { name: "k", unit: "", value: 4, initial: 4, low: null, high: null };
   assert.deepEqual(slider_range(p), [0, 8]);

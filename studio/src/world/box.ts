@@ -3,12 +3,13 @@
 
 import { Matrix4, Mesh, MeshBasicMaterial, PlaneGeometry, Vector3 } from "three";
 import { extend_bounds } from "./framing";
-import { make_line_material } from "./materials";
 import { numbers_option, read_point, read_rotation } from "./options";
-import { Polyline } from "./polyline";
 import { layer, type Maker, nothing_to_dispose } from "./stage";
 
 const default_size_share = 1 / 10;
+// From the middle of a side, so that all corners are joints.
+const outline = [[0.5, 0], [1, 0], [1, 1], [0, 1], [0, 0], [0.5, 0]] as const;
+export const points_of_outline = outline.length;
 
 export const make_box: Maker = (drawing, stage, color) => {
   const at = numbers_option(drawing, "at");
@@ -59,16 +60,16 @@ export const make_box: Maker = (drawing, stage, color) => {
   pane.matrixAutoUpdate = false;
   pane.frustumCulled = false;
   pane.renderOrder = layer.box;
-  const edge = new Polyline(6, make_line_material(color, 1.5, 0, true, stage.viewport));
-  edge.mesh.renderOrder = layer.box;
-  stage.scene.add(pane, edge.mesh);
+  const slot = stage.edges.allocate(color);
+  stage.scene.add(pane);
   return {
     update(moment) {
       read(moment.values, moment.extent);
       pane.matrix.copy(matrix);
       pane.matrixWorldNeedsUpdate = true;
-      edge.begin();
-      for (const [x, y] of [[0.5, 0], [1, 0], [1, 1], [0, 1], [0, 0], [0.5, 0]] as const) {
+      const edge = stage.edges.line;
+      edge.begin(slot);
+      for (const [x, y] of outline) {
         corner.set(x, y, 0).applyMatrix4(matrix);
         edge.add(corner.x, corner.y, corner.z);
       }
@@ -79,8 +80,6 @@ export const make_box: Maker = (drawing, stage, color) => {
       pane.removeFromParent();
       pane.geometry.dispose();
       pane.material.dispose();
-      edge.mesh.removeFromParent();
-      edge.dispose();
     },
   };
 };

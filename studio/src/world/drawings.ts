@@ -30,10 +30,12 @@ const makers: Readonly<Record<string, Maker>> = {
 // Kinds that take their colour from the palette in turn; the others are drawn in ink or accent.
 const chosen_from_palette = new Set(["sphere", "box", "mesh", "trace"]);
 
-function choose_color(drawing: Drawing, stage: Stage, turn: number): Color {
+// `turn` of `turns`: more things than colours are all of the first, a rainbow says nothing.
+function choose_color(drawing: Drawing, stage: Stage, turn: number, turns: number): Color {
   const given = string_option(drawing, "color");
   if (given !== null && CSS.supports("color", given)) return new Color(given);
-  if (chosen_from_palette.has(drawing.kind)) return stage.theme.palette[turn % stage.theme.palette.length]!;
+  const { palette } = stage.theme;
+  if (chosen_from_palette.has(drawing.kind)) return turns > palette.length ? palette[0]! : palette[turn]!;
   if (drawing.kind === "arrow") return stage.theme.accent;
   return stage.theme.ink.clone().lerp(stage.theme.background, 0.4);
 }
@@ -41,6 +43,8 @@ function choose_color(drawing: Drawing, stage: Stage, turn: number): Color {
 export function make_drawings(drawings: readonly Drawing[], stage: Stage): DrawingView[] {
   const views: DrawingView[] = [];
   const turns = new Map<string, number>();
+  const totals = new Map<string, number>();
+  for (const { kind } of drawings) totals.set(kind, (totals.get(kind) ?? 0) + 1);
   const unknown = new Set<string>();
   for (const drawing of drawings) {
     if (drawing.kind === "camera") continue;
@@ -51,9 +55,11 @@ export function make_drawings(drawings: readonly Drawing[], stage: Stage): Drawi
     }
     const turn = turns.get(drawing.kind) ?? 0;
     turns.set(drawing.kind, turn + 1);
-    views.push(maker(drawing, stage, choose_color(drawing, stage, turn)));
+    views.push(maker(drawing, stage, choose_color(drawing, stage, turn, totals.get(drawing.kind) ?? 1)));
   }
   stage.solids.build(stage.scene, stage.theme, stage.flat, stage.projection, layer);
+  stage.springs.build(stage.scene, stage.viewport);
+  stage.edges.build(stage.scene, stage.viewport);
   for (const kind of unknown) stage.report(`this page cannot draw a ${kind}`);
   return views;
 }

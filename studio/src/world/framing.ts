@@ -30,18 +30,27 @@ export function largest_side(bounds: Bounds): number {
   return Math.max(bounds.max[0] - bounds.min[0], bounds.max[1] - bounds.min[1], bounds.max[2] - bounds.min[2]);
 }
 
+// What lies in one point, or nearly so next to what was seen before, is not magnified until its rounding errors fill the picture.
+const smallest_share = 0.05;
+
 export class Framing {
   private shown_: Bounds = empty_bounds();
-  // The side of the picture where everything lies in one point.
   private smallest_side_ = 1;
+  private largest_seen_ = 0;
 
+  // `smallest_side`: that of the picture where everything lies in one point.
   begin_world(smallest_side: number): void {
     this.shown_ = empty_bounds();
     this.smallest_side_ = smallest_side;
+    this.largest_seen_ = 0;
   }
 
   fit(bounds: Bounds): void {
-    if (!is_empty(bounds)) this.shown_ = { min: [...bounds.min], max: [...bounds.max] };
+    if (is_empty(bounds)) return;
+    this.shown_ = { min: [...bounds.min], max: [...bounds.max] };
+    const side = largest_side(bounds);
+    this.largest_seen_ = Math.max(this.largest_seen_, side);
+    if (this.largest_seen_ > 0) this.smallest_side_ = smallest_share * this.largest_seen_;
   }
 
   update(bounds: Bounds, frozen: boolean): void {
@@ -56,6 +65,7 @@ export class Framing {
       if (bounds.max[i]! > this.shown_.max[i]!) this.shown_.max[i] = bounds.max[i]! + 0.08 * side;
       if (bounds.min[i]! < this.shown_.min[i]!) this.shown_.min[i] = bounds.min[i]! - 0.08 * side;
     }
+    this.largest_seen_ = Math.max(this.largest_seen_, largest_side(this.shown_));
   }
 
   get is_known(): boolean {
@@ -68,12 +78,13 @@ export class Framing {
     return [(min[0] + max[0]) / 2, (min[1] + max[1]) / 2, (min[2] + max[2]) / 2];
   }
 
-  // Width, height, depth to show, none of them nothing.
+  // Width, height, depth to show; the largest of them is never nothing.
   get size(): [number, number, number] {
-    const least = largest_side(this.shown_) > 0 ? 1e-3 * largest_side(this.shown_) : this.smallest_side_;
-    if (is_empty(this.shown_)) return [least, least, least];
+    if (is_empty(this.shown_) || largest_side(this.shown_) < this.smallest_side_) {
+      return [this.smallest_side_, this.smallest_side_, this.smallest_side_];
+    }
     const { min, max } = this.shown_;
-    return [Math.max(max[0] - min[0], least), Math.max(max[1] - min[1], least), Math.max(max[2] - min[2], least)];
+    return [max[0] - min[0], max[1] - min[1], max[2] - min[2]];
   }
 }
 

@@ -110,11 +110,11 @@ export class Grid {
     const low_y = middle_y - reach * step;
     const high_x = middle_x + reach * step;
     const high_y = middle_y + reach * step;
-    // The upright axis stands at the corner that is leftmost in the picture.
-    const left_x = Math.sin(rig.azimuth) > 0 ? high_x : low_x;
-    const left_y = Math.cos(rig.azimuth) > 0 ? low_y : high_y;
-    const top = Math.min(Math.max(Math.ceil((rig.center.z + 0.3 * rig.span) / step), 1), 2 * reach);
-    const key = `3 ${step} ${middle_x} ${middle_y} ${reach} ${left_x} ${left_y} ${top}`;
+    // The upright axis stands at the corner farthest from the camera, behind everything.
+    const far_x = Math.cos(rig.azimuth) > 0 ? low_x : high_x;
+    const far_y = Math.sin(rig.azimuth) > 0 ? low_y : high_y;
+    const top = Math.min(Math.max(Math.ceil((rig.center.z + 0.16 * rig.span) / step), 1), 2 * reach);
+    const key = `3 ${step} ${middle_x} ${middle_y} ${reach} ${far_x} ${far_y} ${top}`;
     if (key !== this.key_) {
       const major: number[] = [];
       const axes: number[] = [];
@@ -124,7 +124,7 @@ export class Grid {
         (Math.abs(x) < step / 2 ? axes : major).push(x, low_y, 0, x, high_y, 0);
         (Math.abs(y) < step / 2 ? axes : major).push(low_x, y, 0, high_x, y, 0);
       }
-      axes.push(left_x, left_y, 0, left_x, left_y, top * step);
+      axes.push(far_x, far_y, 0, far_x, far_y, top * step);
       this.set_lines(key, [], major, axes);
     }
     // Written along the sides that are nearer to the camera, where they cover nothing.
@@ -149,8 +149,8 @@ export class Grid {
     }
     add(`x${suffix}`, middle_x, outside_y + (outside_y - side_y), 0, true);
     add(`y${suffix}`, outside_x + (outside_x - side_x), middle_y, 0, true);
-    for (let i = 1; i < top; ++i) add(format_tick(i * step, step), left_x, left_y, i * step, false);
-    add(`z${suffix}`, left_x, left_y, (top + 0.15) * step, true);
+    for (let i = 1; i < top; ++i) add(format_tick(i * step, step), far_x, far_y, i * step, false);
+    add(`z${suffix}`, far_x, far_y, (top + 0.15) * step, true);
     return ticks;
   }
 }

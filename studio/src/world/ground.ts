@@ -25,7 +25,7 @@ export const make_ground: Maker = (drawing, stage, color) => {
   stage.scene.add(plane);
   let edge: Polyline | null = null;
   if (stage.flat) {
-    edge = new Polyline(2, make_line_material(tint, 1.5, 0, true, stage.viewport));
+    edge = new Polyline(2, [tint], make_line_material(1.5, 0, true, stage.viewport));
     edge.mesh.renderOrder = layer.ground;
     stage.scene.add(edge.mesh);
   }
@@ -54,7 +54,6 @@ export const make_ground: Maker = (drawing, stage, color) => {
       plane.removeFromParent();
       geometry.dispose();
       plane.material.dispose();
-      edge?.mesh.removeFromParent();
       edge?.dispose();
     },
   };

@@ -20,7 +20,7 @@ uniform vec3 background;
 vec3 shade(vec3 color, vec3 n, float away) {
   float lit = 0.5 + 0.5 * dot(n, vec3(-0.37, 0.56, 0.74));
   vec3 c = color * mix(0.55, 1.0, lit) + vec3(0.10) * smoothstep(0.80, 1.0, lit);
-  return mix(c, mix(ink, background, 0.35), 0.7 * pow(away, 8.0));
+  return mix(c, mix(ink, background, 0.3), 0.8 * pow(away, 7.0));
 }`;
 
 const ball_vertex = `
@@ -29,7 +29,7 @@ varying vec3 v_center;
 varying float v_radius;
 varying vec3 v_color;
 void main() {
-  vec3 center = (modelViewMatrix * instanceMatrix * vec4(0.0, 0.0, 0.0, 1.0)).xyz;
+  vec3 center = (modelViewMatrix * instanceMatrix[3]).xyz;
   float radius = length(instanceMatrix[0].xyz);
   // From nearby one sees a sphere wider than its diameter.
   vec3 back = isOrthographic ? vec3(0.0, 0.0, 1.0) : -normalize(center);
@@ -89,9 +89,9 @@ varying vec3 v_color;
 void main() {
   // A little beyond the shape, so that its edges can fade.
   v_place = vec2(1.15 * position.x, position.y);
-  v_aside = normalize(mat3(modelViewMatrix) * mat3(instanceMatrix) * vec3(1.0, 0.0, 0.0));
+  v_aside = normalize(mat3(modelViewMatrix) * instanceMatrix[0].xyz);
   v_color = instanceColor;
-  gl_Position = projectionMatrix * modelViewMatrix * instanceMatrix * vec4(v_place, 0.0, 1.0);
+  gl_Position = projectionMatrix * (modelViewMatrix * (instanceMatrix * vec4(v_place, 0.0, 1.0)));
 }`;
 
 const rod_fragment = `
@@ -175,18 +175,22 @@ attribute vec3 before;
 attribute vec3 after;
 attribute float side;
 attribute float place;
+attribute vec3 tint;
 uniform vec2 viewport;
 uniform float width;
 uniform float count;
 uniform float fade;
 varying float v_alpha;
 varying float v_across;
+varying vec3 v_tint;
+// Vector by matrix by matrix: the other way round each vertex would multiply matrices.
+vec4 to_clip(vec3 point) { return projectionMatrix * (modelViewMatrix * vec4(point, 1.0)); }
 vec2 to_pixels(vec4 clip) { return clip.xy / max(clip.w, 1e-6) * viewport * 0.5; }
 void main() {
-  vec4 clip = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+  vec4 clip = to_clip(position);
   vec2 here = to_pixels(clip);
-  vec2 from = here - to_pixels(projectionMatrix * modelViewMatrix * vec4(before, 1.0));
-  vec2 to = to_pixels(projectionMatrix * modelViewMatrix * vec4(after, 1.0)) - here;
+  vec2 from = here - to_pixels(to_clip(before));
+  vec2 to = to_pixels(to_clip(after)) - here;
   vec2 a = dot(from, from) > 1e-6 ? normalize(from) : vec2(0.0);
   vec2 b = dot(to, to) > 1e-6 ? normalize(to) : a;
   if (a == vec2(0.0)) a = b;
@@ -197,32 +201,30 @@ void main() {
   float half_width = 0.5 * width + 0.75;
   clip.xy += across * side * half_width * miter / (viewport * 0.5) * clip.w;
   v_across = side * half_width;
+  v_tint = tint;
   v_alpha = mix(1.0, pow(clamp(place / max(count - 1.0, 1.0), 0.0, 1.0), 1.5), fade);
   gl_Position = clip;
 }`;
 
 const line_fragment = `
-uniform vec3 color;
-uniform float opacity;
 uniform float width;
 varying float v_alpha;
 varying float v_across;
+varying vec3 v_tint;
 void main() {
   float edge = clamp(0.5 * width + 0.5 - abs(v_across), 0.0, 1.0);
-  gl_FragColor = vec4(color, opacity * v_alpha * edge);
+  gl_FragColor = vec4(v_tint, v_alpha * edge);
 }`;
 
 // `viewport` in pixels of the canvas, shared by all lines and kept by the view.
-export function make_line_material(color: Color, width: number, fade: number, flat: boolean, viewport: Vector2): ShaderMaterial {
+export function make_line_material(width: number, fade: number, flat: boolean, viewport: Vector2): ShaderMaterial {
   return new ShaderMaterial({
     vertexShader: line_vertex,
     fragmentShader: line_fragment,
     uniforms: {
-      color: { value: color },
       width: { value: width },
       fade: { value: fade },
       count: { value: 2 },
-      opacity: { value: 1 },
       viewport: { value: viewport },
     },
     transparent: true,

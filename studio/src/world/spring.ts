@@ -3,14 +3,14 @@
 
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Mesh, Sphere, Vector3 } from "three";
 import { extend_bounds } from "./framing";
-import { make_line_material, make_soft_material } from "./materials";
+import { make_soft_material } from "./materials";
 import { numbers_option, read_point } from "./options";
-import { Polyline } from "./polyline";
-import { layer, type Maker } from "./stage";
+import { type Maker, nothing_to_dispose } from "./stage";
 
 const default_radius_share = 1 / 60;
 const straight_share = 0.12;
 const zigzags = 12;
+export const points_of_zigzag = 2 * zigzags + 4;
 const turns = 9;
 const rings_a_turn = 14;
 const wire_sides = 6;
@@ -46,15 +46,14 @@ export const make_spring: Maker = (drawing, stage, color) => {
   };
 
   if (stage.flat) {
-    const line = new Polyline(2 * zigzags + 4, make_line_material(color, 2, 0, true, stage.viewport));
-    line.mesh.renderOrder = layer.spring;
-    stage.scene.add(line.mesh);
+    const slot = stage.springs.allocate(color);
     return {
       update(moment) {
         const length = read(moment.values);
         // A spring shorter than its own width would be a blot: its teeth shrink with it.
         const r = Math.min(radius?.read(moment.values, 0, 0) ?? default_radius_share * moment.extent, 0.4 * length);
-        line.begin();
+        const { line } = stage.springs;
+        line.begin(slot);
         if (length > 0) {
           const tooth = (share: number, side: number): void =>
             line.add(a.x + along.x * share + aside.x * r * side, a.y + along.y * share + aside.y * r * side, 0);
@@ -70,10 +69,7 @@ export const make_spring: Maker = (drawing, stage, color) => {
         line.end();
       },
       extend,
-      dispose() {
-        line.mesh.removeFromParent();
-        line.dispose();
-      },
+      dispose: nothing_to_dispose,
     };
   }
 

@@ -5,11 +5,14 @@ import type { Frame } from "../frames";
 import type { Drawing } from "../protocol";
 import type { Bounds } from "./framing";
 import type { Theme } from "./materials";
+import type { SharedLines } from "./shared_lines";
 import type { Solids } from "./solids";
 
 export interface Stage {
   scene: Scene;
   solids: Solids;
+  springs: SharedLines;
+  edges: SharedLines;
   theme: Theme;
   flat: boolean;
   viewport: Vector2;

@@ -12,7 +12,7 @@ const most_points = 620;
 
 export const make_trace: Maker = (drawing, stage, color) => {
   const option = numbers_option(drawing, "point");
-  const line = new Polyline(most_points, make_line_material(color, 2, 1, stage.flat, stage.viewport));
+  const line = new Polyline(most_points, [color], make_line_material(2, 1, stage.flat, stage.viewport));
   line.mesh.renderOrder = layer.trace;
   stage.scene.add(line.mesh);
   const point = new Vector3();
@@ -34,9 +34,6 @@ export const make_trace: Maker = (drawing, stage, color) => {
       read_point(option, values, point);
       extend_bounds(bounds, point.x, point.y, point.z);
     },
-    dispose() {
-      line.mesh.removeFromParent();
-      line.dispose();
-    },
+    dispose: () => line.dispose(),
   };
 };

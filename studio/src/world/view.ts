@@ -5,6 +5,7 @@ import { Color, ColorManagement, LinearSRGBColorSpace, Scene, Vector2, Vector3, 
 import { FrameHistory, type Frame, Playout } from "../frames";
 import type { Hand } from "../hand";
 import { list_scalars, type World } from "../protocol";
+import { points_of_outline } from "./box";
 import { CameraRig } from "./camera";
 import { make_drawings } from "./drawings";
 import { type Bounds, empty_bounds, Framing } from "./framing";
@@ -12,13 +13,18 @@ import { Grid } from "./grid";
 import type { Theme } from "./materials";
 import { numbers_option, type NumbersOption, read_point } from "./options";
 import { Overlay, type OverlayColors, type PlacedLabel } from "./overlay";
+import { SharedLines } from "./shared_lines";
 import { Solids } from "./solids";
-import type { DrawingView, Label, Moment, Stage } from "./stage";
+import { points_of_zigzag } from "./spring";
+import { type DrawingView, type Label, layer, type Moment, type Stage } from "./stage";
 
 ColorManagement.enabled = false;
 
 const slow_frame_ms = 28;
 const label_pixels = 13;
+
+const make_springs = (): SharedLines => new SharedLines(points_of_zigzag, 2, layer.spring);
+const make_edges = (): SharedLines => new SharedLines(points_of_outline, 1.5, layer.box);
 
 export interface ViewTheme extends Theme {
   overlay: OverlayColors;
@@ -35,6 +41,8 @@ export class WorldView {
   private readonly viewport_ = new Vector2(1, 1);
   private readonly labels_: Label[] = [];
   private solids_ = new Solids();
+  private springs_ = make_springs();
+  private edges_ = make_edges();
   private drawings_: DrawingView[] = [];
   private world_: World | null = null;
   private follow_: NumbersOption | null = null;
@@ -77,7 +85,7 @@ export class WorldView {
     if (clientWidth === 0 || clientHeight === 0) return;
     this.renderer_.setPixelRatio(this.ratio_);
     this.renderer_.setSize(clientWidth, clientHeight, false);
-    this.overlay_.resize(clientWidth, clientHeight, this.ratio_);
+    this.overlay_.resize(clientWidth, clientHeight, Math.min(window.devicePixelRatio, 2));
     this.viewport_.set(clientWidth, clientHeight);
     this.rig.resize(clientWidth, clientHeight);
     this.rig.apply();
@@ -134,10 +142,16 @@ export class WorldView {
   private build(): void {
     for (const drawing of this.drawings_) drawing.dispose();
     this.solids_.dispose();
+    this.springs_.dispose();
+    this.edges_.dispose();
     this.solids_ = new Solids();
+    this.springs_ = make_springs();
+    this.edges_ = make_edges();
     const stage: Stage = {
       scene: this.scene_,
       solids: this.solids_,
+      springs: this.springs_,
+      edges: this.edges_,
       theme: this.theme_,
       flat: this.world_?.dimensions !== 3,
       viewport: this.viewport_,
