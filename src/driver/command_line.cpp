@@ -19,6 +19,7 @@ namespace {
 constexpr const char* main_footer = R"(Examples:
   tactus run ball.tact                          the final values
   tactus run ball.tact --plot ball.svg          a picture
+  tactus play two_ball.tact                     moving in a page, under the mouse
   tactus check ball.tact                        only look for mistakes
   tactus explain ball.tact                      what the compiler made of it
   tactus format ball.tact                       lay out its text
@@ -85,6 +86,14 @@ constexpr const char* equilibrium_footer = R"(Examples:
   tactus equilibrium pendulum.tact --all --json             all that are found from many guesses
 
 Exit code 4 when there is none: then the closest point is told, and what does not come to rest there.)";
+
+constexpr const char* play_footer = R"(Examples:
+  tactus play examples/two_ball.tact                        in a page, under the mouse
+  tactus play pendulum.tact --speed 0.25 --set l=2
+  tactus play two_ball.tact --headless --for 10 --json      no page: how well the loop keeps its time
+
+Prints the page's address, which works once and only on this machine, and opens it where there is a screen. The text can be edited in the
+page; nothing is written to the file until it is saved there. Ctrl-C ends the world and tells how the loop kept its time.)";
 
 constexpr const char* export_footer = R"(Examples:
   tactus export c ball.tact -o ball_c           ball_c/ball.c, ball.h, Makefile
@@ -296,6 +305,33 @@ Command parse_command_line(int argc, const char* const* argv) {
   CLI::App* export_command = app.add_subcommand("export", "let a compiled model leave the house");
   export_command->require_subcommand(1);
   export_command->footer(export_footer);
+  PlayOptions play;
+  CLI::App* play_command = app.add_subcommand("play", "run a model with the clock, in a page, under the mouse");
+  play_command->footer(play_footer);
+  add_files(*play_command, play.files);
+  add_set(*play_command, play.set);
+  play_command->add_option("--rate", play.rate, "ticks a second; 1000 when not given")
+      ->type_name("HZ")
+      ->check(CLI::Range(10.0, 20000.0));
+  play_command->add_option("--speed", play.speed, "seconds of the world a second of the clock")
+      ->type_name("S")
+      ->check(CLI::Range(0.01, 100.0));
+  play_command->add_flag("--paused", play.paused, "begin paused");
+  play_command->add_option("--port", play.port, "where the page is; any that is free when not given")
+      ->type_name("PORT")
+      ->check(CLI::Range(0, 65535));
+  play_command->add_flag("--no-browser", play.no_browser, "only print the page's address");
+  play_command->add_flag("--headless", play.headless, "without a page");
+  play_command->add_option("--for", play.seconds, "end after so many seconds")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  play_command->add_option("--spin", play.spin, "wait awake for so long before each tick")
+      ->type_name("US")
+      ->check(CLI::Range(0.0, 1000.0));
+  play_command->add_flag("--normal-priority", play.normal_priority, "without real-time priority and locked memory");
+  play_command->add_flag("--json", play.json, "print JSON");
+  play_command->add_flag("--quiet", play.quiet, "print nothing but the address and errors");
+
   ExportCOptions export_c;
   CLI::App* export_c_command = export_command->add_subcommand("c", "as C: one .c, one .h, a Makefile");
   export_c_command->footer(export_footer);
@@ -346,7 +382,7 @@ Command parse_command_line(int argc, const char* const* argv) {
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
       std::vector<std::string> names = {"run",  "check",     "explain",     "format", "lsp",
-                                        "plot", "linearize", "equilibrium", "export"};
+                                        "plot", "linearize", "equilibrium", "play",   "export"};
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
@@ -372,6 +408,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (*plot_command) return plot;
   if (*linearize_command) return linearize;
   if (*equilibrium_command) return equilibrium;
+  if (*play_command) return play;
   return export_c;
 }
 

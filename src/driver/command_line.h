@@ -13,7 +13,7 @@ struct Finished {
 };
 
 using Command = std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, FormatOptions, LspOptions, PlotOptions,
-                             LinearizeOptions, EquilibriumOptions, ExportCOptions>;
+                             LinearizeOptions, EquilibriumOptions, PlayOptions, ExportCOptions>;
 
 Command parse_command_line(int argc, const char* const* argv);
 

@@ -107,6 +107,23 @@ struct EquilibriumOptions {
 };
 int equilibrium(const EquilibriumOptions& options);
 
+struct PlayOptions {
+  std::vector<std::string> files;
+  std::vector<std::string> set;
+  double rate = 1000;  // ticks a second
+  double speed = 1;
+  double spin = 0;  // us
+  int port = 0;     // 0: any
+  bool headless = false;
+  std::optional<double> seconds;  // --for
+  bool paused = false;
+  bool no_browser = false;
+  bool normal_priority = false;
+  bool json = false;
+  bool quiet = false;
+};
+int play(const PlayOptions& options);
+
 struct ExportCOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;

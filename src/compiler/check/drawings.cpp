@@ -119,10 +119,10 @@ class DrawingReader {
       return;
     }
     static constexpr std::pair<std::string_view, std::string_view> meant[] = {
-        {"ball", "sphere"},    {"circle", "sphere"}, {"point", "sphere"}, {"dot", "sphere"},
-        {"cube", "box"},       {"rectangle", "box"}, {"line", "cylinder"}, {"rod", "cylinder"},
-        {"capsule", "cylinder"}, {"vector", "arrow"}, {"path", "trace"},    {"label", "text"},
-        {"floor", "ground"},   {"plane", "ground"},  {"graph", "plot"},   {"view", "camera"}};
+        {"ball", "sphere"},      {"circle", "sphere"}, {"point", "sphere"},  {"dot", "sphere"},
+        {"cube", "box"},         {"rectangle", "box"}, {"line", "cylinder"}, {"rod", "cylinder"},
+        {"capsule", "cylinder"}, {"vector", "arrow"},  {"path", "trace"},    {"label", "text"},
+        {"floor", "ground"},     {"plane", "ground"},  {"graph", "plot"},    {"view", "camera"}};
     auto report = diags_.report(drawing.kind_span, unknown_drawing, kind);
     std::vector<std::string_view> known;
     std::string list;
@@ -207,8 +207,8 @@ class DrawingReader {
       return;
     }
     const std::string& text = tree_.texts[node.text];
-    const bool is_hex = text.size() == 7 && text[0] == '#' &&
-                        text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+    const bool is_hex =
+        text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
     if (!is_hex && !is_among(color_names, text)) {
       auto report = diags_.report(node.span, unknown_color, text);
       if (auto near = base::nearest(text, color_names))
@@ -320,9 +320,9 @@ class DrawnShapes {
     if (shape.is_vector() && (shape.rows == 2 || shape.rows == 3)) return true;
     const std::string text = parse::print(tree_, names_, option.values[0]);
     report(option, "a vector of 2 or 3", describe(shape),
-           shape.is_scalar()                      ? fmt::format("({}, 0)", text)
+           shape.is_scalar()                     ? fmt::format("({}, 0)", text)
            : shape.is_vector() && shape.rows > 3 ? fmt::format("({0}[1], {0}[2])", text)
-                                                  : "(0, 0)");
+                                                 : "(0, 0)");
     return false;
   }
 

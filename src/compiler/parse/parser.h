@@ -23,8 +23,7 @@ using lex::TokenKind;
 
 class Parser {
  public:
-  Parser(lex::Tokens tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags,
-         Dialect dialect);
+  Parser(lex::Tokens tokens, const diag::SourceMap& sources, base::Names& names, diag::Sink& diags, Dialect dialect);
   Tree run();
 
  private:

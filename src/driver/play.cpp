@@ -1,0 +1,204 @@
+// tactus play: a model's text -> a world that moves with the clock, in a page under the mouse, or without one.
+#include <fmt/format.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "driver/commands.h"
+#include "driver/interrupt.h"
+#include "driver/report.h"
+#include "driver/settings.h"
+#include "play/session.h"
+#include "server/page.h"
+#include "server/server.h"
+
+namespace driver {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto pass = std::chrono::nanoseconds(1'000'000'000 / 60);
+
+// The server's thread on one side, the session's on the other.
+class Stage : public server::Handler, public play::Audience {
+ public:
+  struct Event {
+    server::Client client = {};
+    std::optional<std::string> text;  // empty: the client has gone
+  };
+
+  void opened(server::Client) override {}
+  void message(server::Client client, std::string_view text) override { put({client, std::string(text)}); }
+  void closed(server::Client client) override { put({client, std::nullopt}); }
+
+  void tell(play::Listener listener, std::string text) override {
+    if (server) server->send(static_cast<server::Client>(listener), std::move(text));
+  }
+  void tell_all(std::string text) override {
+    if (server) server->send_all(std::move(text));
+  }
+  void show(std::span<const std::byte> frame) override {
+    if (server) server->send_frame(frame);
+  }
+  std::size_t size() const override { return server ? server->clients() : 0; }
+
+  // The next event, or none by then.
+  std::optional<Event> next(Clock::time_point until) {
+    std::unique_lock lock(mutex_);
+    wakes_.wait_until(lock, until, [&] { return !events_.empty(); });
+    if (events_.empty()) return std::nullopt;
+    Event event = std::move(events_.front());
+    events_.pop_front();
+    return event;
+  }
+
+  server::Server* server = nullptr;  // null: nobody watches
+
+ private:
+  void put(Event event) {
+    const std::scoped_lock lock(mutex_);
+    events_.push_back(std::move(event));
+    wakes_.notify_one();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  std::deque<Event> events_;
+};
+
+std::optional<std::vector<play::SourceText>> read_texts(const std::vector<std::string>& files, Mistake& mistake) {
+  std::vector<play::SourceText> texts;
+  for (const std::string& path : files) {
+    std::ifstream in(path, std::ios::binary);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::error_code error;
+    if (!in || std::filesystem::is_directory(path, error)) {
+      mistake = {fmt::format("`{}` cannot be read", path),
+                 "tactus play needs the model's files, such as examples/two_ball.tact"};
+      return std::nullopt;
+    }
+    texts.push_back({path, text, text});
+  }
+  return texts;
+}
+
+// In the person's browser, where there is a screen.
+bool open_in_browser(const std::string& url) {
+  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return false;
+  const char* words[] = {"xdg-open", url.c_str(), nullptr};
+  pid_t child = 0;
+  if (posix_spawnp(&child, words[0], nullptr, nullptr, const_cast<char* const*>(words), environ) != 0) return false;
+  int status = 0;
+  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void print_statistics(const play::Json& numbers, double time) {
+  const auto line = [&](const char* name) {
+    const play::Json& part = numbers[name];
+    return fmt::format("median {} us, 99% {} us, 99.9% {} us, longest {} us", part["median"].get<double>(),
+                       part["p99"].get<double>(), part["p999"].get<double>(), part["longest"].get<double>());
+  };
+  say(stdout, "t = {:g} after {} ticks, {} of them missed; {} scheduling\n", time, numbers["ticks"].get<std::int64_t>(),
+      numbers["missed"].get<std::int64_t>(), numbers["scheduling"].get<std::string>());
+  say(stdout, "  late       {}\n  computing  {}\n", line("late"), line("compute"));
+  if (const double slipped = numbers["slipped"]; slipped > 0) say(stdout, "  {:.3g} s behind the clock\n", slipped);
+}
+
+}  // namespace
+
+int play(const PlayOptions& options) {
+  Mistake mistake;
+  const auto overrides = read_overrides(options.set, mistake);
+  if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
+  auto texts = read_texts(options.files, mistake);
+  if (!texts) return usage_error(options.json, mistake.text, mistake.hint);
+
+  std::vector<api::Text> sources;
+  for (const play::SourceText& text : *texts) sources.push_back({text.path, text.text});
+  play::SessionOptions settings;
+  settings.period = 1 / options.rate;
+  settings.overrides = *overrides;
+  settings.begins_paused = options.paused;
+  settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
+  play::Prepared prepared = play::prepare(sources, *overrides, *overrides, settings.period);
+  if (!prepared.code) return model_errors(options.json, prepared.compiled);
+  if (!options.json && !options.quiet) print_warnings(prepared.compiled);
+  if (prepared.failure) {
+    if (options.json) print_json({{"status", "failed"}, {"failure", prepared.failure->text}});
+    say(stderr, "tactus: {}\n", prepared.failure->text);
+    if (!prepared.failure->hint.empty()) say(stderr, "  hint: {}\n", prepared.failure->hint);
+    return exit_run_failed;
+  }
+
+  Interrupt interrupt;
+  Stage stage;
+  std::unique_ptr<server::Server> server;
+  play::Session session(std::move(prepared), *texts, settings, stage);
+  if (options.speed != 1) session.message({}, fmt::format(R"({{"type":"speed","value":{}}})", options.speed));
+  if (!options.headless) {
+    const std::filesystem::path folder = std::filesystem::path(options.files.front()).parent_path();
+    try {
+      server = std::make_unique<server::Server>(server::Options{.port = static_cast<std::uint16_t>(options.port),
+                                                                .assets = server::page_assets(),
+                                                                .folder = folder.empty() ? "." : folder.string()},
+                                                stage);
+    } catch (const std::runtime_error& failure) {
+      return usage_error(options.json, failure.what(), "choose another with --port, or leave it out");
+    }
+    stage.server = server.get();
+    if (options.json) {
+      say(stdout, "{}\n", play::Json{{"url", server->url()}}.dump());
+    } else {
+      say(stdout, "{}\n", server->url());
+    }
+    std::fflush(stdout);
+    if (!options.no_browser && !open_in_browser(server->url()) && !options.quiet && !options.json)
+      say(stderr, "open it in a browser; it works once, and ctrl-C ends the world\n");
+  }
+  if (!options.json && !options.quiet) {
+    for (const std::string& note : session.notes()) say(stderr, "note: {}\n", note);
+  }
+
+  const auto begin = Clock::now();
+  auto next = begin;
+  while (!interrupt.asked()) {
+    if (options.seconds && std::chrono::duration<double>(Clock::now() - begin).count() >= *options.seconds) break;
+    if (const auto event = stage.next(next)) {
+      if (event->text) {
+        session.message(static_cast<play::Listener>(event->client), *event->text);
+      } else {
+        session.left(static_cast<play::Listener>(event->client));
+      }
+      continue;
+    }
+    session.go_on();
+    next = std::max(next + pass, Clock::now());
+    if (options.headless && session.failure()) break;
+  }
+  stage.server = nullptr;
+  server.reset();
+
+  const play::Json numbers = session.statistics();
+  if (options.json) {
+    play::Json object = {{"status", session.failure() ? "failed" : "done"}, {"time", session.time()}};
+    object.update(numbers);
+    object["notes"] = session.notes();
+    if (session.failure()) object["failure"] = session.failure()->text;
+    print_json(object);
+  } else if (!options.quiet) {
+    print_statistics(numbers, session.time());
+    if (session.failure()) say(stderr, "{}\n", session.failure()->text);
+  }
+  return session.failure() ? exit_run_failed : exit_done;
+}
+
+}  // namespace driver

@@ -1,0 +1,86 @@
+#include "play/prepare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "lsp/text.h"
+
+namespace play {
+namespace {
+
+std::vector<double> parameters_of(const tactus_model& model, const Values& values) {
+  std::vector<double> result;
+  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
+    const auto found = std::ranges::find(values, model.parameters[i].name, &compiler::Override::name);
+    result.push_back(found != values.end() ? found->value : model.parameters[i].initial);
+  }
+  return result;
+}
+
+void make_world(Prepared& prepared, const Values& values, double period) {
+  const tactus_model& model = *prepared.code->quick();
+  live::Timing timing = live::choose_timing(model, period);
+  const int solver = timing.solver;
+  auto running = std::make_unique<live::Running>();
+  running->world = std::make_unique<live::World>(model, std::move(timing), live::mouse_limits);
+  running->table = best_table(*prepared.code, solver);
+  running->owner = prepared.code;
+  prepared.failure = running->world->start(parameters_of(model, values));
+  if (!prepared.failure) prepared.running = std::move(running);
+}
+
+}  // namespace
+
+const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
+  return tactus_is_stiff_solver(solver) ? code.with_tangents(tangent::only(TACTUS_OF_DERIVATIVE)) : code.current();
+}
+
+Prepared prepare(const std::vector<api::Text>& texts, const Values& overrides, const Values& values, double period) {
+  Prepared prepared;
+  prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
+  if (!prepared.compiled.program) return prepared;
+  emit_llvm::JitOptions tiers;
+  tiers.tangents = tangent::needed_at_the_start(*prepared.compiled.program);
+  prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
+  prepared.compiled.program.reset();
+  make_world(prepared, values, period);
+  return prepared;
+}
+
+Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const Values& values, double period) {
+  Prepared prepared;
+  prepared.code = std::move(code);
+  make_world(prepared, values, period);
+  return prepared;
+}
+
+Json diagnostic_items(const api::Compiled& compiled) {
+  Json items = Json::array();
+  for (const diag::Diagnostic& diagnostic : compiled.diags.diagnostics()) {
+    const auto place = [&](std::uint32_t offset) {
+      const diag::Position position = compiled.sources.position(diagnostic.span.file, offset);
+      const std::string_view line = compiled.sources.line(diagnostic.span.file, position.line);
+      const std::string_view text = compiled.sources.text(diagnostic.span.file);
+      const auto from = static_cast<std::size_t>(line.data() - text.data());
+      const std::size_t bytes = std::min<std::size_t>(offset - from, line.size());
+      return std::pair(position.line, lsp::length_of(line.substr(0, bytes), lsp::Encoding::utf16) + 1);
+    };
+    const auto [line, column] = place(diagnostic.span.begin);
+    const auto [end_line, end_column] = place(diagnostic.span.end);
+    const std::string path = compiled.sources.name(diagnostic.span.file);
+    items.push_back({{"file", std::filesystem::path(path).filename().string()},
+                     {"line", line},
+                     {"column", column},
+                     {"end_line", end_line},
+                     {"end_column", end_column},
+                     {"severity", diagnostic.severity == diag::Severity::error ? "error" : "warning"},
+                     {"code", diagnostic.code},
+                     {"text", diagnostic.text},
+                     {"hint", fmt::format("{}", fmt::join(diagnostic.hints, "\n"))}});
+  }
+  return items;
+}
+
+}  // namespace play

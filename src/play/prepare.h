@@ -1,0 +1,42 @@
+// Texts -> a world that can run. Compiles, makes machine code, finds the start; on any thread, and takes as long as that takes.
+#pragma once
+
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/load.h"
+#include "compiler/emit_llvm/jit.h"
+#include "runtime/live/loop.h"
+#include "runtime/sim/failure.h"
+
+namespace play {
+
+using Json = nlohmann::ordered_json;
+
+// Value by name of parameters that are not what the text says.
+using Values = std::vector<compiler::Override>;
+
+struct Prepared {
+  api::Compiled compiled;                          // its diagnostics, whether it went well or not
+  std::shared_ptr<emit_llvm::CompiledModel> code;  // null: it did not
+  std::unique_ptr<live::Running> running;          // null: or its start failed
+  std::optional<sim::Failure> failure;
+};
+
+// `values` of parameters that the model has; of constants, `overrides`.
+[[nodiscard]] Prepared prepare(const std::vector<api::Text>& texts, const Values& overrides, const Values& values,
+                               double period);
+// The same code once more, from its start.
+[[nodiscard]] Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const Values& values,
+                                     double period);
+
+// The best table there is now for what the world is stepped by. May compile.
+const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver);
+
+// The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` the last part of its path.
+Json diagnostic_items(const api::Compiled& compiled);
+
+}  // namespace play

@@ -1,0 +1,375 @@
+#include "play/session.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "play/describe.h"
+
+namespace play {
+namespace {
+
+constexpr std::int64_t passes_a_second = 60;
+constexpr std::int64_t statistics_every = passes_a_second / 4;
+constexpr std::size_t longest_text = 512 * 1024;
+constexpr double slowest = 0.01, fastest = 100;
+
+std::string text_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+double microseconds(double seconds) { return std::round(seconds * 1e8) / 100; }
+
+// Time taken away by the machine's host, and all time, of all processors since it started.
+std::pair<std::int64_t, std::int64_t> jiffies() {
+  std::ifstream stat("/proc/stat");
+  std::string word;
+  stat >> word;
+  std::int64_t all = 0, stolen = 0, value = 0;
+  for (int i = 0; i < 8 && stat >> value; ++i) {
+    all += value;
+    if (i == 7) stolen = value;
+  }
+  return {stolen, all};
+}
+
+std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
+  std::vector<api::Text> result;
+  for (const SourceText& text : texts) result.push_back({text.path, text.text});
+  return result;
+}
+
+Json failure_json(const std::optional<sim::Failure>& failure) {
+  if (!failure) return nullptr;
+  return {{"kind", failure->kind},
+          {"text", failure->text},
+          {"hint", failure->hint},
+          {"line", failure->line > 0 ? Json(failure->line) : Json(nullptr)}};
+}
+
+}  // namespace
+
+Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions options, Audience& audience)
+    : audience_(audience),
+      options_(std::move(options)),
+      texts_(std::move(texts)),
+      code_(std::move(first.code)),
+      diagnostics_(diagnostic_items(first.compiled)),
+      was_paused_(options_.begins_paused) {
+  parameters_ = first.running->world->parameters();
+  first.running->generation = generation_;
+  loop_ = std::make_unique<live::Loop>(std::move(first.running), options_.loop, options_.begins_paused);
+  notes_ = loop_->notes();
+}
+
+Session::~Session() {
+  if (compiling_.valid()) compiling_.wait();
+}
+
+const live::Shown& Session::newest() {
+  live::Mailbox<live::Shown>& shown = loop_->current().world->shown();
+  shown.refresh();
+  return shown.newest();
+}
+
+SourceText* Session::find_text(const std::string& name) {
+  const auto found = std::ranges::find_if(texts_, [&](const SourceText& text) { return file_name(text.path) == name; });
+  return found == texts_.end() ? nullptr : &*found;
+}
+
+// --- What pages say ---------------------------------------------------------------------------------------------------
+
+void Session::message(Listener from, std::string_view text) {
+  const Json message = Json::parse(text, nullptr, false);
+  const auto refuse = [&](std::string why) {
+    audience_.tell(from, text_of({{"type", "note"}, {"text", std::move(why)}}));
+  };
+  if (!message.is_object() || !message.contains("type") || !message["type"].is_string())
+    return refuse("a message that is no object with a `type` was not understood");
+  const std::string type = message["type"];
+  const auto number = [&](const char* name) {
+    return message.contains(name) && message[name].is_number() ? message[name].get<double>() : NAN;
+  };
+  const auto word = [&](const char* name) {
+    return message.contains(name) && message[name].is_string() ? message[name].get<std::string>() : std::string();
+  };
+  bool is_taken = true;
+  if (type == "hello") {
+    audience_.tell(from, text_of(world_message()));
+    audience_.tell(from, text_of(state_message()));
+    audience_.tell(from, text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));
+    for (const std::string& note : notes_) audience_.tell(from, text_of({{"type", "note"}, {"text", note}}));
+  } else if (type == "pause") {
+    is_taken = loop_->pause();
+  } else if (type == "resume") {
+    is_taken = loop_->resume();
+  } else if (type == "step") {
+    is_taken = loop_->step();
+  } else if (type == "reset") {
+    reset();
+  } else if (type == "speed") {
+    set_speed(number("value"));
+  } else if (type == "set") {
+    set(word("name"), number("value"));
+  } else if (type == "hand") {
+    if (!holder_ || *holder_ == from) {
+      holder_ = from;
+      hand(message);
+    }
+  } else if (type == "leave") {
+    left(from);
+  } else if (type == "edit") {
+    edit(from, message);
+  } else if (type == "save") {
+    save(from, word("file"));
+  } else {
+    refuse(fmt::format("`{}` is no message of this version", type.substr(0, 40)));
+  }
+  if (!is_taken) refuse("the loop is busy: try again");
+}
+
+void Session::left(Listener from) {
+  if (holder_ == from) {
+    holder_.reset();
+    loop_->hand({});
+  }
+}
+
+void Session::hand(const Json& message) {
+  live::Pointer pointer;
+  if (!message.contains("position") || !message["position"].is_array()) return;
+  const Json& position = message["position"];
+  for (std::size_t i = 0; i < std::min<std::size_t>(position.size(), 3); ++i) {
+    if (!position[i].is_number() || !std::isfinite(position[i].get<double>())) return;
+    pointer.position[i] = position[i].get<double>();
+  }
+  pointer.buttons[0] = message.value("button", Json(false)) == Json(true) ? 1 : 0;
+  pointer.is_present = true;
+  loop_->hand(pointer);
+}
+
+void Session::set(const std::string& name, double value) {
+  const tactus_model& model = loop_->current().world->model();
+  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
+    if (name != model.parameters[i].name || !std::isfinite(value)) continue;
+    if (!loop_->set_parameter(loop_->current().generation, i, value)) return;
+    parameters_[i] = value;
+    audience_.tell_all(text_of({{"type", "parameter"}, {"name", name}, {"value", value}}));
+  }
+}
+
+void Session::set_speed(double value) {
+  if (!std::isfinite(value)) return;
+  const double speed = std::clamp(value, slowest, fastest);
+  if (!loop_->set_speed(speed)) return;
+  speed_ = speed;
+  audience_.tell_all(text_of(state_message()));
+}
+
+void Session::save(Listener from, const std::string& name) {
+  SourceText* text = find_text(name);
+  Json failure = nullptr;
+  if (!text) {
+    failure = fmt::format("`{}` is not among the model's files", name);
+  } else {
+    // Whole or not at all: a full disk must not eat the model.
+    const std::string draft = text->path + ".tactus-new";
+    std::ofstream out(draft, std::ios::binary);
+    out << text->text;
+    out.close();
+    std::error_code error;
+    if (out.good()) std::filesystem::rename(draft, text->path, error);
+    if (!out.good() || error) {
+      failure = fmt::format("`{}` could not be written{}{}", name, error ? ": " : "", error ? error.message() : "");
+      std::filesystem::remove(draft, error);
+    } else {
+      text->on_disk = text->text;
+    }
+  }
+  audience_.tell(from, text_of({{"type", "saved"}, {"file", name}, {"failure", failure}}));
+}
+
+void Session::edit(Listener from, const Json& message) {
+  if (!message.contains("text") || !message["text"].is_string() || !message.contains("version") ||
+      !message["version"].is_number_integer())
+    return;
+  SourceText* text = find_text(message.value("file", std::string()));
+  if (!text || message["text"].get_ref<const std::string&>().size() > longest_text) return;
+  text->text = message["text"];
+  waiting_[from] = message["version"];
+  begin_compiling();
+}
+
+// --- What becomes of texts --------------------------------------------------------------------------------------------
+
+// Parameters that a person moved, by name.
+Values Session::changed_parameters() const {
+  const tactus_model& model = loop_->current().world->model();
+  Values values;
+  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
+    if (parameters_[i] != model.parameters[i].initial) values.push_back({model.parameters[i].name, parameters_[i]});
+  }
+  return values;
+}
+
+void Session::begin_compiling() {
+  if (compiling_.valid() || waiting_.empty()) return;
+  compiling_for_ = std::move(waiting_);
+  waiting_.clear();
+  compiling_ = std::async(std::launch::async,
+                          [texts = as_texts(texts_), overrides = options_.overrides, values = changed_parameters(),
+                           period = options_.period] { return prepare(texts, overrides, values, period); });
+}
+
+void Session::finish_compiling() {
+  using namespace std::chrono_literals;
+  if (!compiling_.valid() || compiling_.wait_for(0s) != std::future_status::ready) return;
+  Prepared prepared = compiling_.get();
+  diagnostics_ = diagnostic_items(prepared.compiled);
+  for (const auto& [listener, version] : compiling_for_)
+    audience_.tell(listener, text_of({{"type", "diagnostics"}, {"version", version}, {"items", diagnostics_}}));
+  if (prepared.running) {
+    adopt(std::move(prepared), true);
+  } else if (prepared.failure) {
+    audience_.tell_all(
+        text_of({{"type", "note"}, {"text", "the edited world does not start: " + prepared.failure->text}}));
+  }
+  begin_compiling();
+}
+
+void Session::reset() {
+  Prepared prepared = prepare_again(code_, changed_parameters(), options_.period);
+  if (prepared.running) return adopt(std::move(prepared), false);
+  audience_.tell_all(text_of({{"type", "note"}, {"text", "it does not start: " + prepared.failure->text}}));
+}
+
+// The loop takes one world at a time; of several that wait only the newest counts.
+void Session::adopt(Prepared prepared, bool goes_on) {
+  if (loop_->settle()) {
+    ready_ = std::move(prepared);
+    ready_goes_on_ = goes_on;
+    return;
+  }
+  // A world that stands still because it failed has nothing to go on with.
+  const bool keeps = goes_on && loop_->current().status == TACTUS_OK;
+  prepared.running->generation = ++generation_;
+  std::vector<double> parameters = prepared.running->world->parameters();
+  if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);
+  if (!loop_->replace(prepared.running, keeps)) {
+    ready_ = std::move(prepared);
+    ready_goes_on_ = goes_on;
+    return;
+  }
+  while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
+  code_ = std::move(prepared.code);
+  parameters_ = std::move(parameters);
+  failure_.reset();
+  told_failure_ = false;
+  audience_.tell_all(text_of(world_message()));
+  audience_.tell_all(text_of(state_message()));
+}
+
+// --- What pages are told ----------------------------------------------------------------------------------------------
+
+Json Session::world_message() {
+  Json message = {{"type", "world"}, {"generation", loop_->current().generation}};
+  message.update(describe(*loop_->current().world, parameters_));
+  message["files"] = Json::array();
+  for (const SourceText& text : texts_)
+    message["files"].push_back(
+        {{"name", file_name(text.path)}, {"text", text.text}, {"edited", text.text != text.on_disk}});
+  return message;
+}
+
+Json Session::state_message() {
+  return {{"type", "state"},
+          {"paused", loop_->is_paused()},
+          {"speed", speed_},
+          {"time", newest().time},
+          {"failure", failure_json(failure_)}};
+}
+
+Json Session::statistics() {
+  const live::Statistics& counted = loop_->statistics();
+  const auto times = [](const live::Histogram& histogram) {
+    return Json{{"median", microseconds(histogram.quantile(0.5))},
+                {"p99", microseconds(histogram.quantile(0.99))},
+                {"p999", microseconds(histogram.quantile(0.999))},
+                {"longest", microseconds(histogram.longest())}};
+  };
+  const std::int64_t ticks = counted.ticks;
+  return {{"ticks", ticks},
+          {"late", times(counted.late)},
+          {"compute", times(counted.compute)},
+          {"missed", counted.missed.load()},
+          {"slipped", 1e-9 * static_cast<double>(counted.slipped.load())},
+          {"steal", steal_},
+          {"steps", ticks * loop_->current().world->timing().substeps},
+          {"scheduling", loop_->scheduling()},
+          {"frames", std::round(frames_a_second_)},
+          {"clients", audience_.size()}};
+}
+
+void Session::note_overrun() {
+  const std::int64_t slipped = loop_->statistics().slipped;
+  constexpr std::int64_t worth_telling = 500'000'000;
+  if (slipped - slipped_told_ < worth_telling) return;
+  slipped_told_ = slipped;
+  const std::string text = fmt::format(
+      "the world is {:.1f} s behind the clock: a tick takes {:.0f} us (median) of the {:.0f} us it has; slow it down, "
+      "or "
+      "make steps longer",
+      1e-9 * static_cast<double>(slipped), microseconds(loop_->statistics().compute.quantile(0.5)),
+      1e6 * loop_->current().world->timing().period / speed_);
+  notes_.push_back(text);
+  audience_.tell_all(text_of({{"type", "note"}, {"text", text}}));
+}
+
+void Session::go_on() {
+  ++passes_;
+  live::Running& running = loop_->current();
+  running.table.store(best_table(*code_, running.world->timing().solver), std::memory_order_release);
+  finish_compiling();
+  if (ready_ && !loop_->settle()) {
+    Prepared next = std::move(*ready_);
+    ready_.reset();
+    adopt(std::move(next), ready_goes_on_);
+  }
+  live::Running& now = loop_->current();
+  live::Mailbox<live::Shown>& shown = now.world->shown();
+  if (shown.refresh()) {
+    audience_.show(frame_of(shown.newest(), now.generation));
+    ++frames_;
+  }
+  const int status = now.status.load(std::memory_order_acquire);
+  if (status != TACTUS_OK && !told_failure_) {
+    failure_ = sim::describe_failure(now.world->model(), *now.world->instance().get(),
+                                     static_cast<tactus_status>(status), false);
+    told_failure_ = true;
+    audience_.tell_all(text_of(state_message()));
+  }
+  if (loop_->is_paused() != was_paused_) {
+    was_paused_ = loop_->is_paused();
+    audience_.tell_all(text_of(state_message()));
+  }
+  if (passes_ % statistics_every != 0) return;
+  if (passes_ % passes_a_second == 0) {
+    frames_a_second_ = static_cast<double>(frames_ - frames_before_);
+    frames_before_ = frames_;
+    const auto [stolen, all] = jiffies();
+    if (jiffies_before_ > 0 && all > jiffies_before_)
+      steal_ = 100.0 * static_cast<double>(stolen - stolen_before_) / static_cast<double>(all - jiffies_before_);
+    stolen_before_ = stolen;
+    jiffies_before_ = all;
+    note_overrun();
+  }
+  Json message = {{"type", "statistics"}};
+  message.update(statistics());
+  audience_.tell_all(text_of(message));
+}
+
+}  // namespace play

@@ -1,0 +1,126 @@
+// A person plays with a world: messages of pages in, worlds, frames and notes out (docs/protocol.md). One thread owns it; another
+// compiles what was edited, and the loop's runs.
+//
+//   edit -> prepare, on a thread of its own -> loop.replace: the world goes on with the states of the same name
+//   set, pause, .. -> loop
+//   loop -> frames, sixty a second; statistics, four a second
+//
+// An edit that does not compile changes nothing but the diagnostics.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "play/prepare.h"
+#include "runtime/live/loop.h"
+
+namespace play {
+
+enum class Listener : std::uint64_t {};
+
+// Where it all goes.
+class Audience {
+ public:
+  virtual ~Audience() = default;
+  virtual void tell(Listener listener, std::string text) = 0;
+  virtual void tell_all(std::string text) = 0;
+  virtual void show(std::span<const std::byte> frame) = 0;
+  virtual std::size_t size() const = 0;
+};
+
+struct SourceText {
+  std::string path;
+  std::string text;
+  std::string on_disk;
+};
+
+struct SessionOptions {
+  double period = 1e-3;
+  Values overrides;  // --set
+  live::LoopOptions loop;
+  bool begins_paused = false;
+};
+
+class Session {
+ public:
+  // `first` has a running world and comes from the texts.
+  Session(Prepared first, std::vector<SourceText> texts, SessionOptions options, Audience& audience);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // A message as the page sent it; what it does not understand it answers with a note.
+  void message(Listener from, std::string_view text);
+  void left(Listener from);
+  // What is new goes out; call it sixty times a second.
+  void go_on();
+
+  const live::Loop& loop() const { return *loop_; }
+  double time() { return newest().time; }
+  // The numbers of the protocol's `statistics`.
+  Json statistics();
+  std::optional<sim::Failure> failure() const { return failure_; }
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  struct Edit {
+    Listener from = {};
+    std::int64_t version = 0;
+  };
+
+  const live::Shown& newest();
+  void edit(Listener from, const Json& message);
+  void save(Listener from, const std::string& name);
+  void set(const std::string& name, double value);
+  void set_speed(double value);
+  void hand(const Json& message);
+  void reset();
+  void begin_compiling();
+  void finish_compiling();
+  void adopt(Prepared prepared, bool goes_on);
+  void note_overrun();
+
+  Values changed_parameters() const;
+  Json world_message();
+  Json state_message();
+  SourceText* find_text(const std::string& name);
+
+  Audience& audience_;
+  SessionOptions options_;
+  std::vector<SourceText> texts_;
+  std::shared_ptr<emit_llvm::CompiledModel> code_;
+  std::vector<double> parameters_;  // by place, as they are now
+  std::unique_ptr<live::Loop> loop_;
+  std::uint32_t generation_ = 1;
+
+  std::map<Listener, std::int64_t> waiting_;  // who edited since the last compilation began, and which version
+  std::map<Listener, std::int64_t> compiling_for_;
+  std::future<Prepared> compiling_;
+  std::optional<Prepared> ready_;  // while the loop has not yet taken what came before
+  bool ready_goes_on_ = true;
+  Json diagnostics_ = Json::array();
+
+  std::optional<Listener> holder_;  // who has the hand
+  double speed_ = 1;
+  bool was_paused_ = false;
+  std::optional<sim::Failure> failure_;
+  bool told_failure_ = false;
+  std::vector<std::string> notes_;
+  std::int64_t passes_ = 0;
+  std::int64_t slipped_told_ = 0;
+  std::int64_t frames_ = 0;
+  double frames_a_second_ = 0;
+  std::int64_t frames_before_ = 0;
+  double steal_ = 0;
+  std::int64_t stolen_before_ = 0;
+  std::int64_t jiffies_before_ = 0;
+};
+
+}  // namespace play
