@@ -146,11 +146,12 @@ int play(const PlayOptions& options) {
   if (options.speed != 1) session.message({}, fmt::format(R"({{"type":"speed","value":{}}})", options.speed));
   if (!options.headless) {
     const std::filesystem::path folder = std::filesystem::path(options.files.front()).parent_path();
+    server::Options serving;
+    serving.port = static_cast<std::uint16_t>(options.port);
+    serving.assets = server::page_assets();
+    serving.folder = folder.empty() ? "." : folder.string();
     try {
-      server = std::make_unique<server::Server>(server::Options{.port = static_cast<std::uint16_t>(options.port),
-                                                                .assets = server::page_assets(),
-                                                                .folder = folder.empty() ? "." : folder.string()},
-                                                stage);
+      server = std::make_unique<server::Server>(serving, stage);
     } catch (const std::runtime_error& failure) {
       return usage_error(options.json, failure.what(), "choose another with --port, or leave it out");
     }
