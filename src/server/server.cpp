@@ -90,15 +90,13 @@ struct Connection {
   bool is_to_drop = false;  // guarded by Impl::mutex_
 };
 
-// Scripts and everything else come from this server only, and the page speaks to its socket and its files only. Styles may
+// Scripts and everything else come from this server only, and the page speaks to it only. Styles may
 // be inline because CodeMirror writes its own into <style>; they can fetch nothing from elsewhere.
 std::string page_policy(std::string_view host) {
-  const std::string name(host);
-  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + name +
-         "/socket http://" + name +
-         "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action "
-         "'none'; "
-         "frame-ancestors 'none'";
+  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws://" +
+         std::string(host) +
+         "/socket; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'";
 }
 
 // For what is no page: should a browser show it as one, it can do nothing.
