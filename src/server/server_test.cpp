@@ -354,6 +354,10 @@ TEST_F(ServerTest, HeadGivesNoBody) {
     wire.write("GET / HTTP/1.1\r\n" + host() + cookie() + "\r\n");
     EXPECT_EQ(read_answer(wire).body, "<html>the page</html>");
   }
+  Wire wire(server_->port());
+  wire.write("HEAD / HTTP/1.1\r\n" + host() + "\r\n");
+  EXPECT_EQ(read_answer(wire, false).status, 403);
+  EXPECT_FALSE(wire.read(1));
 }
 
 TEST_F(ServerTest, OneConnectionCarriesManyRequestsEvenAtOnce) {
