@@ -90,15 +90,13 @@ struct Connection {
   bool is_to_drop = false;  // guarded by Impl::mutex_
 };
 
-// Scripts and everything else come from this server only, and the page speaks to its socket and its files only. Styles may
-// be inline because CodeMirror writes its own into <style>; they can fetch nothing from elsewhere.
+// Everything comes from this server, and the page speaks to nobody else. Styles may be inline because CodeMirror writes its
+// own into <style>; they can fetch nothing from elsewhere.
 std::string page_policy(std::string_view host) {
-  const std::string name(host);
-  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + name +
-         "/socket http://" + name +
-         "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action "
-         "'none'; "
-         "frame-ancestors 'none'";
+  return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws://" +
+         std::string(host) +
+         "/socket; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+         "form-action 'none'; frame-ancestors 'none'";
 }
 
 // For what is no page: should a browser show it as one, it can do nothing.
@@ -148,6 +146,12 @@ std::string_view say(http::status status) {
 
 // The browser that this program starts shall not keep our port. Asio 1.74 does not do that.
 void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
+
+// Who is refused for more than a wrong path starts again.
+bool stays_open(const Request& request, http::status status) {
+  return request.keep_alive() &&
+         (status == http::status::ok || status == http::status::see_other || status == http::status::not_found);
+}
 
 tcp::acceptor listen(asio::io_context& io, std::uint16_t port) {
   try {
@@ -294,13 +298,13 @@ class Server::Impl {
       if (!failure && (parser.chunked() || parser.content_length().value_or(0) > 0))
         failure = http::error::unexpected_body;
       if (failure) {
-        co_await refuse(*connection, blame(failure), nullptr);
+        co_await refuse(*connection, blame(failure), Request{});
         break;
       }
       const Request request = parser.release();
       if (is_for_socket(request)) {
         if (buffer.size() > 0) {  // frames before it knows that we take any
-          co_await refuse(*connection, http::status::bad_request, nullptr);
+          co_await refuse(*connection, http::status::bad_request, request);
           break;
         }
         co_await play(connection, request);
@@ -339,8 +343,8 @@ class Server::Impl {
     const std::string_view query = path.size() == target.size() ? std::string_view{} : target.substr(path.size() + 1);
 
     const auto host = trusted_host(request);
-    if (!host) co_return co_await refuse(connection, http::status::forbidden, nullptr);
-    if (target.size() > max_target_bytes) co_return co_await refuse(connection, http::status::uri_too_long, nullptr);
+    if (!host) co_return co_await refuse(connection, http::status::forbidden, request);
+    if (target.size() > max_target_bytes) co_return co_await refuse(connection, http::status::uri_too_long, request);
     const bool is_known = has_cookie(request);
     const std::string_view token =
         path == "/" && request.method() == http::verb::get ? find_parameter(query, "token") : "";
@@ -350,10 +354,10 @@ class Server::Impl {
       head.set(http::field::set_cookie, access_.set_cookie());
       co_return co_await write(connection, request, std::move(head), "");
     }
-    if (!is_known) co_return co_await refuse(connection, http::status::forbidden, nullptr);
+    if (!is_known) co_return co_await refuse(connection, http::status::forbidden, request);
 
     if (request.method() != http::verb::get && request.method() != http::verb::head) {
-      co_return co_await refuse(connection, http::status::method_not_allowed, nullptr);
+      co_return co_await refuse(connection, http::status::method_not_allowed, request);
     }
     if (path == "/socket") {
       const bool is_missing_origin = request.count(http::field::origin) == 0;
@@ -362,7 +366,7 @@ class Server::Impl {
                                 is_missing_origin ? http::status::forbidden
                                 : is_full         ? http::status::service_unavailable
                                                   : http::status::bad_request,
-                                nullptr);
+                                request);
     }
     const auto asset = std::ranges::find(assets_, path, &Asset::path);
     if (asset != assets_.end()) {
@@ -375,21 +379,18 @@ class Server::Impl {
       auto file = open_beneath(folder_, path.substr(files.size()));
       if (file) co_return co_await write_file(connection, request, *file);
     }
-    co_return co_await refuse(connection, http::status::not_found, &request);
+    co_return co_await refuse(connection, http::status::not_found, request);
   }
 
-  // Without the request that it answers, the connection ends.
-  asio::awaitable<bool> refuse(Connection& connection, http::status status, const Request* request) {
+  asio::awaitable<bool> refuse(Connection& connection, http::status status, const Request& request) {
     Head head = make_head(status, "text/plain; charset=utf-8", bare_policy);
     if (status == http::status::method_not_allowed) head.set(http::field::allow, "GET, HEAD");
-    Request none;
-    none.keep_alive(false);
-    co_return co_await write(connection, request ? *request : none, std::move(head), say(status));
+    co_return co_await write(connection, request, std::move(head), say(status));
   }
 
   asio::awaitable<bool> write_head(Connection& connection, const Request& request, Head& head, std::size_t size) {
     head.content_length(size);
-    head.keep_alive(request.keep_alive());
+    head.keep_alive(stays_open(request, head.result()));
     http::response_serializer<http::empty_body> serializer(head);
     error_code failure;
     connection.plain().expires_after(timeouts_.request);
@@ -411,7 +412,7 @@ class Server::Impl {
       is_fine = co_await write_piece(connection, body.substr(0, piece_bytes));
       body.remove_prefix(std::min(body.size(), piece_bytes));
     }
-    co_return is_fine&& request.keep_alive();
+    co_return (is_fine && stays_open(request, head.result()));
   }
 
   asio::awaitable<bool> write_file(Connection& connection, const Request& request, const OpenFile& file) {
@@ -425,7 +426,7 @@ class Server::Impl {
       left -= static_cast<std::size_t>(have);
       is_fine = co_await write_piece(connection, std::string_view(piece).substr(0, static_cast<std::size_t>(have)));
     }
-    co_return is_fine&& request.keep_alive();
+    co_return (is_fine && stays_open(request, head.result()));
   }
 
   // Ends a connection such that what was written arrives (RFC 9112, 9.6).

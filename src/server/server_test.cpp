@@ -325,11 +325,10 @@ TEST_F(ServerTest, EveryAnswerTellsTheBrowserToBeStrict) {
     EXPECT_NE(field("Content-Security-Policy").find("frame-ancestors 'none'"), std::string::npos);
   }
   EXPECT_EQ(get("/").fields.at("Content-Security-Policy"),
-            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src ws://" + host_ +
-                "/socket http://" + host_ +
-                "/files/; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
-                "form-action 'none'; "
-                "frame-ancestors 'none'");
+            "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws://" +
+                host_ +
+                "/socket; img-src 'self' data: blob:; font-src 'self'; worker-src 'self' blob:; base-uri 'none'; "
+                "form-action 'none'; frame-ancestors 'none'");
 }
 
 TEST_F(ServerTest, AssetsComeAsTheyWereCompressed) {
@@ -355,6 +354,10 @@ TEST_F(ServerTest, HeadGivesNoBody) {
     wire.write("GET / HTTP/1.1\r\n" + host() + cookie() + "\r\n");
     EXPECT_EQ(read_answer(wire).body, "<html>the page</html>");
   }
+  Wire wire(server_->port());
+  wire.write("HEAD / HTTP/1.1\r\n" + host() + "\r\n");
+  EXPECT_EQ(read_answer(wire, false).status, 403);
+  EXPECT_FALSE(wire.read(1));
 }
 
 TEST_F(ServerTest, OneConnectionCarriesManyRequestsEvenAtOnce) {
