@@ -176,14 +176,17 @@ const worlds = {
           { name: "cart", unit: "m", rows: 2, columns: 1, at: 1, flags: [] },
           { name: "ball", unit: "m", rows: 2, columns: 1, at: 3, flags: [] },
           { name: "a", unit: "", rows: 1, columns: 1, at: 5, flags: [] },
+          { name: "corner", unit: "m", rows: 2, columns: 1, at: 6, flags: [] },
         ],
         parameters: [{ name: "k_h", unit: "N/m", value: 200, initial: 200, low: 0, high: 1000 }],
         hand: { device: "hand", components: 1, scale: [1, 1, 1], offset: [0, 0, 0], handle: "hand_x", limit: 8 },
         drawings: [
-          { kind: "ground", height: -0.4 },
-          { kind: "cylinder", from: { at: 1, count: 2 }, to: { at: 3, count: 2 } },
-          { kind: "sphere", at: { at: 1, count: 2 } },
-          { kind: "sphere", at: { at: 3, count: 2 } },
+          { kind: "ground", height: -0.5 },
+          { kind: "spring", from: { at: 0, count: 1 }, to: { at: 1, count: 2 } },
+          { kind: "sphere", at: { at: 0, count: 1 }, radius: 0.15, color: "white" },
+          { kind: "box", at: { at: 6, count: 2 }, size: [2, 1], color: "slategray" },
+          { kind: "cylinder", from: { at: 1, count: 2 }, to: { at: 3, count: 2 }, radius: 0.08 },
+          { kind: "sphere", at: { at: 3, count: 2 }, radius: 0.4, color: "tomato" },
         ],
         plots: [],
         notes: ["the hand rests at the origin until somebody takes it"],
@@ -203,7 +206,7 @@ const worlds = {
         s.w += h * add_;
         s.x += h * s.v;
         s.a += h * s.w;
-        return { values: [s.hand, s.x, 0, s.x + l * Math.sin(s.a), l * Math.cos(s.a), s.a], force: [-F / 50, 0, 0] };
+        return { values: [s.hand, s.x, 0, s.x + l * Math.sin(s.a), l * Math.cos(s.a), s.a, s.x - 1, -0.5], force: [-F / 50, 0, 0] };
       },
     };
   },

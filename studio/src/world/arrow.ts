@@ -10,7 +10,7 @@ import { type Maker, nothing_to_dispose } from "./stage";
 const head_pixels = 13;
 const longest_share = 1 / 4;
 
-export const make_arrow: Maker = (drawing, stage, color) => {
+export const make_arrow: Maker = (drawing, stage, color, height) => {
   const at = numbers_option(drawing, "at");
   const along = numbers_option(drawing, "along");
   const scale = numbers_option(drawing, "scale");
@@ -29,7 +29,7 @@ export const make_arrow: Maker = (drawing, stage, color) => {
         stage.solids.paint("head", head, color);
         painted = true;
       }
-      read_point(at, moment.values, from);
+      read_point(at, moment.values, from).z += height;
       read_point(along, moment.values, to);
       const size = to.length();
       longest = Math.max(0.999 * longest, size);

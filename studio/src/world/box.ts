@@ -1,9 +1,9 @@
-// box: at, size, rotation, color. In a flat world a pane with an edge, `at` its lower left corner, about which it turns; in space a
+// box: at, size, rotation, color. In a flat world a pane with an edge (sheer where the page chose its colour), `at` its lower left corner, about which it turns; in space a
 // solid, `at` its centre. One number for the size means a square or a cube; without a size, a tenth of the picture.
 
 import { Matrix4, Mesh, MeshBasicMaterial, PlaneGeometry, Vector3 } from "three";
 import { extend_bounds } from "./framing";
-import { numbers_option, read_point, read_rotation } from "./options";
+import { numbers_option, read_point, read_rotation, string_option } from "./options";
 import { layer, type Maker, nothing_to_dispose } from "./stage";
 
 const default_size_share = 1 / 10;
@@ -11,7 +11,7 @@ const default_size_share = 1 / 10;
 const outline = [[0.5, 0], [1, 0], [1, 1], [0, 1], [0, 0], [0.5, 0]] as const;
 export const points_of_outline = outline.length;
 
-export const make_box: Maker = (drawing, stage, color) => {
+export const make_box: Maker = (drawing, stage, color, height) => {
   const at = numbers_option(drawing, "at");
   const size = numbers_option(drawing, "size");
   const rotation = numbers_option(drawing, "rotation");
@@ -53,25 +53,28 @@ export const make_box: Maker = (drawing, stage, color) => {
     };
   }
 
+  const is_sheer = string_option(drawing, "color") === null;
+  const fill = is_sheer ? color : color.clone().lerp(stage.theme.background, 0.15);
   const pane = new Mesh(
     new PlaneGeometry(1, 1).translate(0.5, 0.5, 0),
-    new MeshBasicMaterial({ color, transparent: true, opacity: 0.2, depthTest: false, depthWrite: false, side: 2 }),
+    new MeshBasicMaterial({ color: fill, transparent: is_sheer, opacity: is_sheer ? 0.2 : 1, depthWrite: !is_sheer, side: 2 }),
   );
   pane.matrixAutoUpdate = false;
   pane.frustumCulled = false;
-  pane.renderOrder = layer.box;
-  const slot = stage.edges.allocate(color);
+  pane.renderOrder = is_sheer ? layer.sheer + height : layer.solid;
+  const slot = stage.edges.allocate(color, height);
   stage.scene.add(pane);
   return {
     update(moment) {
       read(moment.values, moment.extent);
+      matrix.elements[14] = height;
       pane.matrix.copy(matrix);
       pane.matrixWorldNeedsUpdate = true;
       const edge = stage.edges.line;
       edge.begin(slot);
       for (const [x, y] of outline) {
         corner.set(x, y, 0).applyMatrix4(matrix);
-        edge.add(corner.x, corner.y, corner.z);
+        edge.add(corner.x, corner.y, height + 0.25);
       }
       edge.end();
     },

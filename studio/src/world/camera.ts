@@ -4,6 +4,7 @@
 
 import { MathUtils, OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
 import type { Framing } from "./framing";
+import { most_drawings } from "./stage";
 
 const margin = 1.08;
 // Pixels at the edges that read-outs and the numbers of the axes take.
@@ -104,8 +105,9 @@ export class CameraRig {
       camera.right = half_width;
       camera.top = half_height;
       camera.bottom = -half_height;
-      camera.near = -1000 * this.span;
-      camera.far = 1000 * this.span;
+      // z is the order of drawings: see stage.ts.
+      camera.near = -most_drawings - 1;
+      camera.far = 2;
       camera.position.set(this.center.x, this.center.y, 0);
       camera.updateProjectionMatrix();
     } else {

@@ -6,7 +6,7 @@ import { numbers_option, read_point } from "./options";
 import { lay_rod } from "./rod";
 import { type Maker, nothing_to_dispose } from "./stage";
 
-export const make_cylinder: Maker = (drawing, stage, color) => {
+export const make_cylinder: Maker = (drawing, stage, color, height) => {
   const from = numbers_option(drawing, "from");
   const to = numbers_option(drawing, "to");
   const radius = numbers_option(drawing, "radius");
@@ -19,8 +19,8 @@ export const make_cylinder: Maker = (drawing, stage, color) => {
     update(moment) {
       if (!painted) stage.solids.paint("cylinder", slot, color);
       painted = true;
-      read_point(from, moment.values, a);
-      read_point(to, moment.values, b);
+      read_point(from, moment.values, a).z += height;
+      read_point(to, moment.values, b).z += height;
       stage.solids.place("cylinder", slot, lay_rod(a, b, radius?.read(moment.values, 0, 0) ?? moment.extent / 100, matrix));
     },
     extend(bounds, values) {

@@ -11,7 +11,7 @@ import { make_mesh } from "./mesh";
 import { string_option } from "./options";
 import { make_sphere } from "./sphere";
 import { make_spring } from "./spring";
-import { type DrawingView, layer, type Maker, type Stage } from "./stage";
+import { type DrawingView, type Maker, most_drawings, type Stage } from "./stage";
 import { make_text } from "./text";
 import { make_trace } from "./trace";
 
@@ -55,9 +55,11 @@ export function make_drawings(drawings: readonly Drawing[], stage: Stage): Drawi
     }
     const turn = turns.get(drawing.kind) ?? 0;
     turns.set(drawing.kind, turn + 1);
-    views.push(maker(drawing, stage, choose_color(drawing, stage, turn, totals.get(drawing.kind) ?? 1)));
+    const color = choose_color(drawing, stage, turn, totals.get(drawing.kind) ?? 1);
+    const height = stage.flat ? Math.min(views.length + 1, most_drawings) : 0;
+    views.push(maker(drawing, stage, color, height));
   }
-  stage.solids.build(stage.scene, stage.theme, stage.flat, stage.projection, layer);
+  stage.solids.build(stage.scene, stage.theme, stage.flat, stage.projection);
   stage.springs.build(stage.scene, stage.viewport);
   stage.edges.build(stage.scene, stage.viewport);
   for (const kind of unknown) stage.report(`this page cannot draw a ${kind}`);

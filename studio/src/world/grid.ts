@@ -41,7 +41,6 @@ export class Grid {
   }
 
   update(rig: CameraRig, unit: string): Tick[] {
-    for (const lines of [this.minor_, this.major_, this.axes_]) lines.material.depthTest = !rig.flat;
     return rig.flat ? this.update_flat(rig, unit) : this.update_deep(rig, unit);
   }
 

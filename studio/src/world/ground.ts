@@ -11,22 +11,24 @@ import { layer, type Maker } from "./stage";
 const reach = 40;
 const reach_in_space = 1.6;
 
-export const make_ground: Maker = (drawing, stage, color) => {
+export const make_ground: Maker = (drawing, stage, color, order) => {
   const height = numbers_option(drawing, "height");
-  const tint = string_option(drawing, "color") === null ? stage.theme.ink : new Color(color);
+  const is_chosen = string_option(drawing, "color") === null;
+  const tint = is_chosen ? stage.theme.ink : new Color(color);
+  const opacity = (stage.flat ? 0.1 : 0.06) * (is_chosen ? 1 : 3);
   const geometry = new PlaneGeometry(1, 1);
   if (stage.flat) geometry.translate(0, -0.5, 0);
   const plane = new Mesh(
     geometry,
-    new MeshBasicMaterial({ color: tint, transparent: true, opacity: stage.flat ? 0.1 : 0.06, depthTest: !stage.flat, depthWrite: false, side: 2 }),
+    new MeshBasicMaterial({ color: tint, transparent: true, opacity, depthWrite: false, side: 2 }),
   );
-  plane.renderOrder = layer.ground;
+  plane.renderOrder = layer.sheer + order;
   plane.frustumCulled = false;
   stage.scene.add(plane);
   let edge: Polyline | null = null;
   if (stage.flat) {
-    edge = new Polyline(2, [tint], make_line_material(1.5, 0, true, stage.viewport));
-    edge.mesh.renderOrder = layer.ground;
+    edge = new Polyline(2, [tint], make_line_material(1.5, 0, stage.viewport));
+    edge.mesh.renderOrder = layer.sheer + order;
     stage.scene.add(edge.mesh);
   }
   return {
@@ -34,11 +36,11 @@ export const make_ground: Maker = (drawing, stage, color) => {
       const level = height?.read(moment.values, 0, 0) ?? 0;
       const side = (stage.flat ? reach : reach_in_space) * moment.extent;
       plane.scale.set(side, side, 1);
-      plane.position.set(0, stage.flat ? level : 0, stage.flat ? 0 : level);
+      plane.position.set(0, stage.flat ? level : 0, stage.flat ? order : level);
       if (edge !== null) {
         edge.begin();
-        edge.add(-side / 2, level, 0);
-        edge.add(side / 2, level, 0);
+        edge.add(-side / 2, level, order);
+        edge.add(side / 2, level, order);
         edge.end();
       }
     },

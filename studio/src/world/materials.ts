@@ -76,8 +76,6 @@ export function make_ball_material(theme: Theme, flat: boolean, projection: Matr
     fragmentShader: ball_fragment,
     uniforms: { ink: { value: theme.ink }, background: { value: theme.background }, projection: { value: projection } },
     defines: flat ? {} : { DEEP: "" },
-    depthTest: !flat,
-    depthWrite: !flat,
     transparent: true,
   });
 }
@@ -106,6 +104,7 @@ void main() {
   float edge = clamp((half_width - abs(v_place.x)) / max(fwidth(v_place.x) * (1.0 + 0.5 * taper), 1e-9) + 0.5, 0.0, 1.0);
   float away = min(abs(s), 1.0);
   vec3 n = v_aside * clamp(s, -1.0, 1.0) + vec3(0.0, 0.0, sqrt(1.0 - away * away));
+  if (edge < 0.02) discard;
   gl_FragColor = vec4(shade(v_color, n, taper > 0.5 ? 0.0 : away), edge);
 }`;
 
@@ -115,8 +114,6 @@ export function make_rod_material(theme: Theme, taper: 0 | 1): ShaderMaterial {
     vertexShader: rod_vertex,
     fragmentShader: rod_fragment,
     uniforms: { ink: { value: theme.ink }, background: { value: theme.background }, taper: { value: taper } },
-    depthTest: false,
-    depthWrite: false,
     transparent: true,
     side: 2,
   });
@@ -217,7 +214,7 @@ void main() {
 }`;
 
 // `viewport` in pixels of the canvas, shared by all lines and kept by the view.
-export function make_line_material(width: number, fade: number, flat: boolean, viewport: Vector2): ShaderMaterial {
+export function make_line_material(width: number, fade: number, viewport: Vector2): ShaderMaterial {
   return new ShaderMaterial({
     vertexShader: line_vertex,
     fragmentShader: line_fragment,
@@ -228,7 +225,6 @@ export function make_line_material(width: number, fade: number, flat: boolean, v
       viewport: { value: viewport },
     },
     transparent: true,
-    depthTest: !flat,
     depthWrite: false,
     side: 2,
   });

@@ -20,7 +20,7 @@ async function load_geometry(file: string): Promise<BufferGeometry> {
   return geometry;
 }
 
-export const make_mesh: Maker = (drawing, stage, color) => {
+export const make_mesh: Maker = (drawing, stage, color, height) => {
   const at = numbers_option(drawing, "at");
   const scale = numbers_option(drawing, "scale");
   const rotation = numbers_option(drawing, "rotation");
@@ -31,7 +31,7 @@ export const make_mesh: Maker = (drawing, stage, color) => {
   mesh.matrixAutoUpdate = false;
   mesh.frustumCulled = false;
   mesh.visible = false;
-  mesh.renderOrder = layer.mesh;
+  mesh.renderOrder = layer.solid;
   stage.scene.add(mesh);
   let disposed = false;
   load_geometry(file).then(
@@ -56,6 +56,10 @@ export const make_mesh: Maker = (drawing, stage, color) => {
     update(moment) {
       read(moment.values);
       read_rotation(rotation, moment.values, mesh.matrix);
+      // In a flat world it is pressed flat between the drawings before and behind it.
+      const radius = mesh.geometry.boundingSphere?.radius ?? 1;
+      if (stage.flat) size.z = 0.4 / Math.max(radius, 1e-9);
+      point.z += height;
       mesh.matrix.scale(size).setPosition(point);
       mesh.matrixWorldNeedsUpdate = true;
     },

@@ -4,26 +4,28 @@
 import type { Color, Scene, Vector2 } from "three";
 import { make_line_material } from "./materials";
 import { Polyline } from "./polyline";
+import { layer } from "./stage";
 
 export class SharedLines {
   private readonly colors_: Color[] = [];
   private line_: Polyline | null = null;
+  private lowest_ = Infinity;
 
   constructor(
     private readonly points_: number,
     private readonly width_: number,
-    private readonly order_: number,
   ) {}
 
   // Slots are handed out while drawings are made, before `build`.
-  allocate(color: Color): number {
+  allocate(color: Color, height: number): number {
+    this.lowest_ = Math.min(this.lowest_, height);
     return this.colors_.push(color) - 1;
   }
 
   build(scene: Scene, viewport: Vector2): void {
     if (this.colors_.length === 0) return;
-    this.line_ = new Polyline(this.points_, this.colors_, make_line_material(this.width_, 0, true, viewport));
-    this.line_.mesh.renderOrder = this.order_;
+    this.line_ = new Polyline(this.points_, this.colors_, make_line_material(this.width_, 0, viewport));
+    this.line_.mesh.renderOrder = layer.sheer + this.lowest_;
     scene.add(this.line_.mesh);
   }
 

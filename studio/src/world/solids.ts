@@ -3,6 +3,7 @@
 
 import { BoxGeometry, type BufferGeometry, type Color, ConeGeometry, CylinderGeometry, InstancedMesh, Matrix4, PlaneGeometry, type Scene, type ShaderMaterial, Sphere } from "three";
 import { make_ball_material, make_rod_material, make_soft_material, type Theme } from "./materials";
+import { layer } from "./stage";
 
 export type Shape = "sphere" | "cylinder" | "cube" | "shaft" | "head";
 
@@ -41,8 +42,7 @@ export class Solids {
     return this.counts_[shape]++;
   }
 
-  // `order`: what is drawn later lies above, in flat worlds.
-  build(scene: Scene, theme: Theme, flat: boolean, projection: Matrix4, order: Readonly<Record<Shape, number>>): void {
+  build(scene: Scene, theme: Theme, flat: boolean, projection: Matrix4): void {
     for (const shape of shapes) {
       const count = this.counts_[shape];
       if (count === 0) continue;
@@ -53,7 +53,7 @@ export class Solids {
       }
       mesh.frustumCulled = false;
       mesh.boundingSphere = new Sphere();
-      mesh.renderOrder = order[shape];
+      mesh.renderOrder = layer.solid;
       this.meshes_.set(shape, mesh);
       scene.add(mesh);
     }

@@ -7,7 +7,7 @@ import { type Maker, nothing_to_dispose } from "./stage";
 
 export const default_radius_share = 1 / 40;
 
-export const make_sphere: Maker = (drawing, stage, color) => {
+export const make_sphere: Maker = (drawing, stage, color, height) => {
   const at = numbers_option(drawing, "at");
   const radius = numbers_option(drawing, "radius");
   const slot = stage.solids.allocate("sphere");
@@ -19,7 +19,7 @@ export const make_sphere: Maker = (drawing, stage, color) => {
       if (!painted) stage.solids.paint("sphere", slot, color);
       painted = true;
       const r = radius?.read(moment.values, 0, 0) ?? default_radius_share * moment.extent;
-      read_point(at, moment.values, point);
+      read_point(at, moment.values, point).z += height;
       stage.solids.place("sphere", slot, matrix.makeScale(r, r, r).setPosition(point));
     },
     extend(bounds, values) {

@@ -15,7 +15,7 @@ const turns = 9;
 const rings_a_turn = 14;
 const wire_sides = 6;
 
-export const make_spring: Maker = (drawing, stage, color) => {
+export const make_spring: Maker = (drawing, stage, color, height) => {
   const from = numbers_option(drawing, "from");
   const to = numbers_option(drawing, "to");
   const radius = numbers_option(drawing, "radius");
@@ -46,7 +46,7 @@ export const make_spring: Maker = (drawing, stage, color) => {
   };
 
   if (stage.flat) {
-    const slot = stage.springs.allocate(color);
+    const slot = stage.springs.allocate(color, height);
     return {
       update(moment) {
         const length = read(moment.values);
@@ -56,7 +56,7 @@ export const make_spring: Maker = (drawing, stage, color) => {
         line.begin(slot);
         if (length > 0) {
           const tooth = (share: number, side: number): void =>
-            line.add(a.x + along.x * share + aside.x * r * side, a.y + along.y * share + aside.y * r * side, 0);
+            line.add(a.x + along.x * share + aside.x * r * side, a.y + along.y * share + aside.y * r * side, height);
           tooth(0, 0);
           tooth(straight_share, 0);
           const teeth = 2 * zigzags;

@@ -48,9 +48,13 @@ export interface DrawingView {
   dispose(): void;
 }
 
-export type Maker = (drawing: Drawing, stage: Stage, color: Color) => DrawingView;
+// In a flat world a later drawing covers an earlier: `height` is its place in the order of the text and its z, and the depth buffer sorts. In space it is 0.
+export type Maker = (drawing: Drawing, stage: Stage, color: Color, height: number) => DrawingView;
 
-// What lies above what in a flat world.
-export const layer = { ground: 0, grid: 1, box: 2, trace: 3, cube: 4, cylinder: 4, mesh: 4, spring: 5, sphere: 6, shaft: 7, head: 8 } as const;
+// When things are drawn: first what writes depth, then, in the order of the text, what only tests it because one sees through it or its edges are soft.
+export const layer = { grid: -1, solid: 0, sheer: 10 } as const;
+
+// The largest z in a flat world.
+export const most_drawings = 20000;
 
 export const nothing_to_dispose = (): void => undefined;

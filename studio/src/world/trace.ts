@@ -10,10 +10,10 @@ import { layer, type Maker } from "./stage";
 
 const most_points = 620;
 
-export const make_trace: Maker = (drawing, stage, color) => {
+export const make_trace: Maker = (drawing, stage, color, height) => {
   const option = numbers_option(drawing, "point");
-  const line = new Polyline(most_points, [color], make_line_material(2, 1, stage.flat, stage.viewport));
-  line.mesh.renderOrder = layer.trace;
+  const line = new Polyline(most_points, [color], make_line_material(2, 1, stage.viewport));
+  line.mesh.renderOrder = layer.sheer + height;
   stage.scene.add(line.mesh);
   const point = new Vector3();
   return {
@@ -24,10 +24,10 @@ export const make_trace: Maker = (drawing, stage, color) => {
       const last = frames.length - 1;
       for (let i = Math.max(0, last - most_points + 1); i < last; ++i) {
         read_point(option, frames[i]!.values, point);
-        if (Number.isFinite(point.x + point.y + point.z)) line.add(point.x, point.y, point.z);
+        if (Number.isFinite(point.x + point.y + point.z)) line.add(point.x, point.y, point.z + height);
       }
       read_point(option, moment.values, point);
-      line.add(point.x, point.y, point.z);
+      line.add(point.x, point.y, point.z + height);
       line.end();
     },
     extend(bounds, values) {

@@ -16,15 +16,15 @@ import { Overlay, type OverlayColors, type PlacedLabel } from "./overlay";
 import { SharedLines } from "./shared_lines";
 import { Solids } from "./solids";
 import { points_of_zigzag } from "./spring";
-import { type DrawingView, type Label, layer, type Moment, type Stage } from "./stage";
+import type { DrawingView, Label, Moment, Stage } from "./stage";
 
 ColorManagement.enabled = false;
 
 const slow_frame_ms = 28;
 const label_pixels = 13;
 
-const make_springs = (): SharedLines => new SharedLines(points_of_zigzag, 2, layer.spring);
-const make_edges = (): SharedLines => new SharedLines(points_of_outline, 1.5, layer.box);
+const make_springs = (): SharedLines => new SharedLines(points_of_zigzag, 2);
+const make_edges = (): SharedLines => new SharedLines(points_of_outline, 1.5);
 
 export interface ViewTheme extends Theme {
   overlay: OverlayColors;
