@@ -1,4 +1,4 @@
-// tactus check: every mistake of a model, and nothing run.
+// tactus check: every mistake of a model, and nothing run; with --rate also whether it keeps up with a clock, by counting and by trying.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,77 @@
 #include "driver/commands.h"
 #include "driver/report.h"
 #include "driver/settings.h"
+#include "play/budget.h"
+#include "play/prepare.h"
 
 namespace driver {
+namespace {
+
+constexpr double trying_seconds = 0.5;
+
+struct Kept {
+  live::Timing timing;
+  play::Bound bound;
+  play::Measured measured;
+  double share = 0;  // of the time that a tick has, at the median
+
+  const char* verdict() const {
+    if (measured.failure) return "failed";
+    if (share > 1) return "too slow";
+    return measured.p99 > timing.period ? "often late" : "keeps up";
+  }
+};
+
+std::optional<sim::Failure> try_rate(ir::Program program, double rate, Kept& kept) {
+  emit_llvm::JitOptions tiers;
+  tiers.tangents = tangent::needed_at_the_start(program);
+  const ir::Program counted_program = program;
+  auto code = std::make_shared<emit_llvm::CompiledModel>(std::move(program), tiers);
+  code->wait_optimised();
+  play::Prepared prepared = play::prepare_again(code, {}, 1 / rate);
+  if (prepared.failure) return prepared.failure;
+  live::World& world = *prepared.running->world;
+  kept.timing = world.timing();
+  kept.bound = play::bound_of(counted_program, kept.timing);
+  kept.measured = play::measure(world, play::best_table(*code, kept.timing.solver), trying_seconds);
+  kept.share = kept.measured.median / kept.timing.period;
+  return std::nullopt;
+}
+
+nlohmann::ordered_json json_of(const Kept& kept) {
+  return {
+      {"rate", 1 / kept.timing.period},
+      {"verdict", kept.verdict()},
+      {"solver", tactus_solver_name(kept.timing.solver)},
+      {"steps_a_tick", kept.timing.substeps},
+      {"operations", {{"usual", kept.bound.usual}, {"most", kept.bound.most}, {"each_event", kept.bound.each_event}}},
+      {"newton_blocks", kept.bound.newton_blocks},
+      {"seconds", {{"median", kept.measured.median}, {"p99", kept.measured.p99}, {"longest", kept.measured.longest}}},
+      {"ticks", kept.measured.ticks},
+      {"share", kept.share}};
+}
+
+void print(const Kept& kept) {
+  say(stdout, "at {:g} ticks a second, {} of {} in each: {}\n", 1 / kept.timing.period,
+      counted(static_cast<std::size_t>(kept.timing.substeps), "step"), tactus_solver_name(kept.timing.solver),
+      kept.verdict());
+  say(stdout, "  at most    {:.0f} operations a tick{}\n", kept.bound.most,
+      kept.bound.each_event > 0 ? fmt::format(", and {:.0f} for each event inside it", kept.bound.each_event) : "");
+  if (kept.bound.newton_blocks > 0)
+    say(stdout,
+        "             {} solved by Newton's method in each of {} evaluations, the largest of {}: at most 50 iterations "
+        "of 30 "
+        "halvings; {:.0f} operations a tick as a rule\n",
+        counted(kept.bound.newton_blocks, "block"), kept.bound.evaluations,
+        counted(kept.bound.largest_newton, "unknown"), kept.bound.usual);
+  say(stdout, "  measured   {:.3g} us (median), {:.3g} us (99%), {:.3g} us at worst of {} ticks here\n",
+      1e6 * kept.measured.median, 1e6 * kept.measured.p99, 1e6 * kept.measured.longest, kept.measured.ticks);
+  say(stdout, "  that is    {:.2g}% of the {:g} us that a tick has\n", 100 * kept.share, 1e6 * kept.timing.period);
+  for (const std::string& note : kept.timing.notes) say(stdout, "  note: {}\n", note);
+  if (kept.measured.failure) say(stderr, "{}\n", kept.measured.failure->text);
+}
+
+}  // namespace
 
 int check(const CheckOptions& options) {
   Mistake mistake;
@@ -19,6 +88,13 @@ int check(const CheckOptions& options) {
   if (!compiled.program) return model_errors(options.json, compiled);
 
   const ir::Program& program = *compiled.program;
+  std::optional<Kept> kept;
+  if (options.rate) {
+    if (const auto failure = try_rate(program, *options.rate, kept.emplace())) {
+      say(stderr, "tactus: {}\n", failure->text);
+      return exit_run_failed;
+    }
+  }
   if (options.json) {
     nlohmann::ordered_json object;
     object["status"] = "ok";
@@ -28,6 +104,7 @@ int check(const CheckOptions& options) {
     object["inputs"] = program.input_count;
     object["blocks"] = program.blocks.size();
     object["compile_seconds"] = compiled.seconds;
+    if (kept) object["rate"] = json_of(*kept);
     print_json(object);
   } else if (!options.quiet) {
     print_warnings(compiled);
@@ -36,8 +113,9 @@ int check(const CheckOptions& options) {
         warnings == 0 ? "no mistakes found" : "no errors, " + counted(warnings, "warning"),
         counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
         counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
+    if (kept) print(*kept);
   }
-  return exit_done;
+  return kept && (kept->measured.failure || kept->share > 1) ? exit_check_broken : exit_done;
 }
 
 }  // namespace driver

@@ -230,6 +230,9 @@ Command parse_command_line(int argc, const char* const* argv) {
   check_command->footer(check_footer);
   add_files(*check_command, check.files);
   add_set(*check_command, check.set);
+  check_command->add_option("--rate", check.rate, "whether it keeps up with so many ticks a second")
+      ->type_name("HZ")
+      ->check(CLI::Range(1.0, 100000.0));
   check_command->add_flag("--json", check.json, "print one JSON object");
   check_command->add_flag("--quiet", check.quiet, "print nothing but errors");
 

@@ -38,6 +38,7 @@ int run(const RunOptions& options);
 struct CheckOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
+  std::optional<double> rate;  // ticks a second that it has to keep
   bool json = false;
   bool quiet = false;
 };

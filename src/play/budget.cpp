@@ -1,0 +1,101 @@
+#include "play/budget.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "compiler/ir/cost.h"
+#include "runtime/live/histogram.h"
+
+namespace play {
+namespace {
+
+struct Stages {
+  int evaluations = 0;     // of the derivative
+  double vector_work = 0;  // operations a state
+};
+
+Stages stages_of(int solver) {
+  switch (solver) {
+    case TACTUS_EULER:
+      return {1, 3};
+    case TACTUS_BS3_FIXED:
+      return {3, 14};
+    case TACTUS_ROSENBROCK_FIXED:
+      return {8, 130};
+    default:
+      return {4, 16};
+  }
+}
+
+}  // namespace
+
+Bound bound_of(const ir::Program& program, const live::Timing& timing) {
+  const auto substeps = static_cast<double>(timing.substeps);
+  const auto states = static_cast<double>(program.state_names.size());
+  const Stages stages = stages_of(timing.solver);
+  const ir::Cost derivative = ir::cost_of(program, program.derivative);
+  const ir::Cost outputs = ir::cost_of(program, program.outputs);
+  const ir::Cost watch = ir::cost_of(program, program.watch);
+  const ir::Cost constrain = ir::cost_of(program, program.constrain);
+
+  // A step: the stages, the matrix of a stiff method (a column costs a tangent, at most three derivatives), and at most two
+  // projections with rows orthogonalised twice.
+  const auto step = [&](double ir::Cost::* kind) {
+    double sum = stages.evaluations * derivative.*kind + stages.vector_work * states;
+    if (timing.solver == TACTUS_ROSENBROCK_FIXED) {
+      sum += 3 * derivative.*kind * states + 2 * states * states * states / 3 + 16 * states * states;
+    }
+    if (const auto rows = static_cast<double>(program.constraints.size()); rows > 0)
+      sum += 2 * (constrain.*kind + 8 * rows * rows * states);
+    return sum;
+  };
+
+  Bound bound;
+  // Relations are looked at in five places of a step.
+  const double looks = program.watch.chunks.empty() ? 0 : 5;
+  bound.usual = substeps * (step(&ir::Cost::usual) + looks * watch.usual) + outputs.usual;
+  bound.most = substeps * (step(&ir::Cost::most) + looks * watch.most) + outputs.most;
+  double fire = 0;
+  for (const ir::Function& handler : program.handlers) fire += ir::cost_of(program, handler).most;
+  // Found by halving the step down to the event's precision, at most 60 times; then the step is completed.
+  if (!program.handlers.empty() || !program.watch.chunks.empty())
+    bound.each_event = 2 * step(&ir::Cost::most) + 65 * (watch.most + 8 * states) + fire;
+  bound.newton_blocks = derivative.newton_blocks;
+  bound.largest_newton = derivative.largest_newton;
+  bound.evaluations = stages.evaluations * static_cast<int>(timing.substeps);
+  return bound;
+}
+
+Measured measure(live::World& world, const tactus_model* table, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  constexpr double radius = 0.05, turn = 3;  // m, rad/s
+  constexpr std::int64_t warming = 100, most_ticks = 1'000'000;
+  Measured measured;
+  live::Histogram histogram;
+  live::Pointer pointer;
+  pointer.is_present = true;
+  const double period = world.timing().period;
+  const auto begin = Clock::now();
+  for (std::int64_t k = 0; k < most_ticks + warming; ++k) {
+    const double angle = turn * period * static_cast<double>(k);
+    pointer.position = {radius * std::sin(angle), radius * (1 - std::cos(angle)), 0};
+    const auto before = Clock::now();
+    const int status = world.tick(table, pointer, 0, period);
+    const auto after = Clock::now();
+    if (k >= warming) histogram.count(std::chrono::duration_cast<std::chrono::nanoseconds>(after - before).count());
+    if (status != TACTUS_OK) {
+      measured.failure =
+          sim::describe_failure(world.model(), *world.instance().get(), static_cast<tactus_status>(status), false);
+      break;
+    }
+    if (k >= 2 * warming && std::chrono::duration<double>(after - begin).count() > seconds) break;
+  }
+  measured.ticks = static_cast<std::int64_t>(histogram.total());
+  measured.median = histogram.quantile(0.5);
+  measured.p99 = histogram.quantile(0.99);
+  measured.longest = histogram.longest();
+  return measured;
+}
+
+}  // namespace play
