@@ -43,6 +43,10 @@ export class Hand {
     return this.held_;
   }
 
+  get pixel(): { x: number; y: number } {
+    return { x: this.pixel_x_, y: this.pixel_y_ };
+  }
+
   get position(): Triple {
     return [...this.position_];
   }

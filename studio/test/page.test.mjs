@@ -109,7 +109,7 @@ test("the picture does not move under a hand that drags", async () => {
   const corner = () => page.evaluate(() => window.tactus.to_world(0, 0));
   const at_first = await corner();
   await page.mouse.move(box.x + box.width - 3, box.y + 3, { steps: 10 });
-  await page.waitForTimeout(600);
+  await page.waitForTimeout(300);
   assert.deepEqual(await corner(), at_first);
   await page.mouse.up();
 });
@@ -340,6 +340,23 @@ test("[pendulum] a camera follows its point, at its scale", async () => {
   await page.waitForTimeout(300);
   const pixel = await page.evaluate(() => window.tactus.to_pixels(window.tactus.values("ball")));
   assert.ok(Math.abs(pixel[0] - box.width / 2) < 30 && Math.abs(pixel[1] - box.height / 2) < 30, pixel.join(" "));
+});
+
+test("[pendulum] what stays out of the picture while the hand drags is brought in without moving the hand", async () => {
+  await open("pendulum");
+  const box = await world_box();
+  await page.mouse.move(box.x + box.width - 60, box.y + 200);
+  await page.mouse.down();
+  await until(() => sent("hand").length > 0, "the hand");
+  const where = sent("hand").at(-1).position[0];
+  // The rod falls through, below what was seen at first.
+  await until(async () => (await page.evaluate(() => window.tactus.values("ball")))[1] < -3, "the ball below");
+  await until(async () => {
+    const pixel = await page.evaluate(() => window.tactus.to_pixels(window.tactus.values("ball")));
+    return pixel[0] > 0 && pixel[0] < box.width && pixel[1] > 0 && pixel[1] < box.height;
+  }, "the ball in view");
+  assert.ok(Math.abs(sent("hand").at(-1).position[0] - where) < 1e-6);
+  await page.mouse.up();
 });
 
 test("[pendulum] a hand with one component moves along x only", async () => {

@@ -3,7 +3,7 @@
 // Until a person zooms or turns, the camera follows the framing, smoothly; `fit` gives it back.
 
 import { MathUtils, OrthographicCamera, PerspectiveCamera, Vector3 } from "three";
-import type { Framing } from "./framing";
+import type { Bounds, Framing } from "./framing";
 import { most_drawings } from "./stage";
 
 const margin = 1.08;
@@ -159,9 +159,26 @@ export class CameraRig {
     return this.camera.getWorldDirection(into);
   }
 
-  // The point under the pixel stays under it.
+  // Does all of it lie in the picture, or beyond its edges by at most this share of its height? Asked in flat worlds.
+  shows(bounds: Bounds, tolerance: number): boolean {
+    const half_height = (0.5 + tolerance) * this.span;
+    const half_width = ((0.5 * this.width) / this.height + tolerance) * this.span;
+    return (
+      bounds.min[0] >= this.center.x - half_width &&
+      bounds.max[0] <= this.center.x + half_width &&
+      bounds.min[1] >= this.center.y - half_height &&
+      bounds.max[1] <= this.center.y + half_height
+    );
+  }
+
+  // A person zooms: from now on the picture is theirs.
   zoom(factor: number, pixel_x: number, pixel_y: number): void {
     this.is_automatic = false;
+    this.zoom_about(factor, pixel_x, pixel_y);
+  }
+
+  // The point under the pixel stays under it.
+  zoom_about(factor: number, pixel_x: number, pixel_y: number): void {
     const before = this.to_world(pixel_x, pixel_y, this.center, new Vector3());
     this.span = Math.min(Math.max(this.span * factor, 1e-9), 1e12);
     this.apply();

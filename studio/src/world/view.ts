@@ -8,7 +8,7 @@ import { list_scalars, type World } from "../protocol";
 import { points_of_outline } from "./box";
 import { CameraRig } from "./camera";
 import { make_drawings } from "./drawings";
-import { type Bounds, empty_bounds, Framing } from "./framing";
+import { type Bounds, empty_bounds, Framing, is_empty, largest_side } from "./framing";
 import { Grid } from "./grid";
 import type { Theme } from "./materials";
 import { numbers_option, type NumbersOption, read_point } from "./options";
@@ -22,6 +22,8 @@ ColorManagement.enabled = false;
 
 const slow_frame_ms = 28;
 const label_pixels = 13;
+const patience_ms = 600;
+const widening_ms = 1500;
 
 const make_springs = (): SharedLines => new SharedLines(points_of_zigzag, 2);
 const make_edges = (): SharedLines => new SharedLines(points_of_outline, 1.5);
@@ -52,6 +54,8 @@ export class WorldView {
   private last_render_ms_ = 0;
   private ratio_ = 1;
   private slowness_ = 0;
+  private last_whole_ms_ = 0;
+  private widens_ = false;
   private readonly moment_: Moment;
 
   constructor(
@@ -201,6 +205,7 @@ export class WorldView {
       const bounds = this.bounds_of(values, empty_bounds());
       if (follow_is_finite(this.follow_, values)) follow = read_point(this.follow_, values, new Vector3());
       this.framing_.update(bounds, held);
+      if (held && this.rig.flat && follow === null && hand !== null) this.make_room(bounds, hand, now_ms, dt_ms);
     }
     const span = values !== null && this.span_ !== null ? this.span_.read(values, 0, 0) : 0;
     // A hand that drags keeps the picture still: the point under it would move otherwise.
@@ -223,6 +228,21 @@ export class WorldView {
     const picture = hand?.picture(this.rig, values, this.playout.latest) ?? null;
     this.overlay_.draw(ticks, this.place_labels(), picture);
     return true;
+  }
+
+  // Under a hand that drags the picture rests. When something stays well out of it, the picture widens slowly about the pointer, so that the hand stays
+  // where it is; a ball held at the edge sticks out by its radius, and that is no reason.
+  private make_room(bounds: Bounds, hand: Hand, now_ms: number, dt_ms: number): void {
+    const is_wide = this.rig.span > 2.5 * largest_side(bounds);
+    if (!this.rig.is_automatic || is_empty(bounds) || is_wide || this.rig.shows(bounds, this.widens_ ? 0.03 : 0.12)) {
+      this.last_whole_ms_ = now_ms;
+      this.widens_ = false;
+      return;
+    }
+    this.widens_ = now_ms - this.last_whole_ms_ > patience_ms;
+    if (!this.widens_) return;
+    const { x, y } = hand.pixel;
+    this.rig.zoom_about(Math.exp(Math.min(dt_ms, 100) / widening_ms), x, y);
   }
 
   private place_labels(): PlacedLabel[] {
