@@ -182,10 +182,13 @@ void ExpressionNames::read_string(ScopeId scope) {
     if (content[begin] == '}') is_inside = false;
     const std::size_t end = std::min(content.find_first_of(between, begin), content.size());
     const bool is_member = begin > 0 && content[begin - 1] == '.';
-    const base::NameId name =
-        is_inside && end > begin && !is_member ? walk_.table.names.find(content.substr(begin, end - begin)) : base::NameId();
+    const base::NameId name = is_inside && end > begin && !is_member
+                                  ? walk_.table.names.find(content.substr(begin, end - begin))
+                                  : base::NameId();
     if (name.valid()) {
-      Mention made{{static_cast<std::uint32_t>(whole.begin + begin), static_cast<std::uint32_t>(whole.begin + end)}, name, scope};
+      Mention made{{static_cast<std::uint32_t>(whole.begin + begin), static_cast<std::uint32_t>(whole.begin + end)},
+                   name,
+                   scope};
       made.called = true;  // only if the name is known
       walk_.mentions.push_back(made);
     }

@@ -15,7 +15,20 @@ namespace check {
 
 // Where a constraint comes from.
 struct Origin {
-  enum Kind { equation, definition, range, start, sum, comparison, branches, arguments, parts, drawing, inside, pure } kind;
+  enum Kind {
+    equation,
+    definition,
+    range,
+    start,
+    sum,
+    comparison,
+    branches,
+    arguments,
+    parts,
+    drawing,
+    inside,
+    pure
+  } kind;
   parse::NodeId left = {};   // of which the dimensions are compared; for `definition`, `inside`, `pure` the expression
   parse::NodeId right = {};  // not valid for these
   std::string_view what = {};  // definition: the name; drawing: its kind; arguments, parts, inside, pure: of what

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
@@ -88,10 +89,6 @@ class DrawingReader {
     std::vector<std::string_view> seen;
     for (const parse::DrawingOption& option : drawing.options) {
       const std::string& name = names_.text(option.name);
-      if (is_among(seen, name)) {
-        diags_.report(option.name_span, declared_twice, name).hint("say it once");
-        continue;
-      }
       seen.push_back(name);
       if (!is_among(form->needed, name) && !is_among(form->allowed, name)) {
         diags_.report(option.name_span, no_such_option, kind, name).hint("it reads `{}`", form->example);
@@ -119,10 +116,10 @@ class DrawingReader {
       return;
     }
     static constexpr std::pair<std::string_view, std::string_view> meant[] = {
-        {"ball", "sphere"},    {"circle", "sphere"}, {"point", "sphere"}, {"dot", "sphere"},
-        {"cube", "box"},       {"rectangle", "box"}, {"line", "cylinder"}, {"rod", "cylinder"},
-        {"capsule", "cylinder"}, {"vector", "arrow"}, {"path", "trace"},    {"label", "text"},
-        {"floor", "ground"},   {"plane", "ground"},  {"graph", "plot"},   {"view", "camera"}};
+        {"ball", "sphere"},      {"circle", "sphere"}, {"point", "sphere"},  {"dot", "sphere"},
+        {"cube", "box"},         {"rectangle", "box"}, {"line", "cylinder"}, {"rod", "cylinder"},
+        {"capsule", "cylinder"}, {"vector", "arrow"},  {"path", "trace"},    {"label", "text"},
+        {"floor", "ground"},     {"plane", "ground"},  {"graph", "plot"},    {"view", "camera"}};
     auto report = diags_.report(drawing.kind_span, unknown_drawing, kind);
     std::vector<std::string_view> known;
     std::string list;
@@ -171,8 +168,7 @@ class DrawingReader {
         DrawnOption values{"values", "", {}};
         for (std::size_t i = 1; i < count; ++i) {
           if (is_text(i)) return wrong("one text", place(i));
-          values.values.push_back(drawing.values[i]);
-          read_names(drawing.values[i], nullptr, 0);
+          if (exists(drawing.values[i])) values.values.push_back(drawing.values[i]);
         }
         if (!values.values.empty()) made.options.push_back(std::move(values));
         return true;
@@ -190,11 +186,13 @@ class DrawingReader {
 
   void add(Drawing& made, std::string_view name, NodeId value) {
     if (tree_[value].kind == NodeKind::string) {
-      diags_.report(tree_[value].span, wrong_shape, fmt::format("`{}`", name), is_point(name) ? "a point" : "a number",
-                    "a text");
+      diags_
+          .report(tree_[value].span, wrong_shape, fmt::format("`{}`", name), is_point(name) ? "a point" : "a number",
+                  "a text")
+          .hint("write an expression without quotes, such as `{} {}`", name, is_point(name) ? "(0, 0)" : "1");
       return;
     }
-    read_names(value, nullptr, 0);
+    if (!exists(value)) return;
     made.options.push_back({std::string(name), "", {value}});
   }
 
@@ -207,8 +205,8 @@ class DrawingReader {
       return;
     }
     const std::string& text = tree_.texts[node.text];
-    const bool is_hex = text.size() == 7 && text[0] == '#' &&
-                        text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
+    const bool is_hex =
+        text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
     if (!is_hex && !is_among(color_names, text)) {
       auto report = diags_.report(node.span, unknown_color, text);
       if (auto near = base::nearest(text, color_names))
@@ -218,6 +216,13 @@ class DrawingReader {
       return;
     }
     made.options.push_back({"color", text, {}});
+  }
+
+  // Whether the expression reads only what there is.
+  bool exists(NodeId id) {
+    is_unknown_ = false;
+    read_names(id, nullptr, 0);
+    return !is_unknown_;
   }
 
   // Reports what does not exist, and what would change the motion.
@@ -267,6 +272,8 @@ class DrawingReader {
 
   void report_unknown_name(NodeId id) {
     const std::string& name = names_.text(tree_[id].name);
+    is_unknown_ = true;
+    if (!told_.insert(tree_[id].name).second) return;
     auto report = diags_.report(tree_[id].span, nothing_to_draw, name);
     std::vector<std::string_view> known;
     for (const Symbol& symbol : model_.symbols) known.push_back(names_.text(symbol.name));
@@ -276,8 +283,6 @@ class DrawingReader {
       report.hint("a colour stands in quotes: `color \"{}\"`", name);
     else
       report.hint("a scene draws what the program has; give it an equation under `system`: `{} = ..;`", name);
-    // So that the passes behind this one do not stumble over it again.
-    model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span, {}}));
   }
 
   Model& model_;
@@ -286,6 +291,8 @@ class DrawingReader {
   diag::Sink& diags_;
   base::NameId time_;
   base::NameId pi_;
+  bool is_unknown_ = false;
+  std::unordered_set<base::NameId> told_;  // what does not exist is told once
 };
 
 class DrawnShapes {
@@ -320,9 +327,9 @@ class DrawnShapes {
     if (shape.is_vector() && (shape.rows == 2 || shape.rows == 3)) return true;
     const std::string text = parse::print(tree_, names_, option.values[0]);
     report(option, "a vector of 2 or 3", describe(shape),
-           shape.is_scalar()                      ? fmt::format("({}, 0)", text)
+           shape.is_scalar()                     ? fmt::format("({}, 0)", text)
            : shape.is_vector() && shape.rows > 3 ? fmt::format("({0}[1], {0}[2])", text)
-                                                  : "(0, 0)");
+                                                 : "(0, 0)");
     return false;
   }
 

@@ -83,7 +83,7 @@ struct Settings {
   std::optional<double> ending_time, step_size, tolerance, record_period;
   std::optional<double> event_precision, max_transitions;
   std::optional<double> hand_period;  // `external hand every 0.001`
-  std::optional<int> solver;  // tactus_solver; the adaptive form where a name has two
+  std::optional<int> solver;          // tactus_solver; the adaptive form where a name has two
 };
 
 struct Model {

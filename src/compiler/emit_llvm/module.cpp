@@ -913,7 +913,8 @@ class ModuleBuilder {
     std::uint32_t next_option = 0;
     std::vector<ir::DrawingOption> options;
     m.drawings = array(program_.drawings, [&](const ir::Drawing& d) {
-      const std::uint32_t first = std::exchange(next_option, next_option + static_cast<std::uint32_t>(d.options.size()));
+      const std::uint32_t first =
+          std::exchange(next_option, next_option + static_cast<std::uint32_t>(d.options.size()));
       options.insert(options.end(), d.options.begin(), d.options.end());
       return structure(
           {text(d.kind), d.text.empty() ? null() : text(d.text), u32(first), u32(d.options.size()), u32(d.line)});

@@ -136,8 +136,8 @@ struct Table {
 // What a person sees: a text, or a value of a shape.
 struct DrawnOption {
   std::string name;
-  std::string text;            // only without items
-  std::string label;           // the value as it is written
+  std::string text;   // only without items
+  std::string label;  // the value as it is written
   expr::Shape shape = {};
   std::vector<ExprId> items = {};
 };
@@ -172,7 +172,7 @@ struct Model {
   std::vector<Delay> delays;
   std::vector<Table> tables;
   std::vector<Drawing> drawings;
-  int dimensions = 2;  // of the picture
+  int dimensions = 2;             // of the picture
   std::string event_code;         // for people: what happens at each event, in the manner of seed 000, section 3.2
   std::uint32_t input_count = 0;  // scalars
   std::vector<std::string> input_names;  // one a scalar

@@ -47,9 +47,9 @@ class Flattener {
     evaluating_.resize(model_.symbols.size());
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
-    flat_.settings = {settings.starting_time, settings.ending_time,     settings.step_size,       settings.tolerance,
-                      settings.record_period, settings.event_precision, settings.max_transitions, settings.solver,
-                      settings.hand_period};
+    flat_.settings = {settings.starting_time,   settings.ending_time,   settings.step_size,
+                      settings.tolerance,       settings.record_period, settings.event_precision,
+                      settings.max_transitions, settings.solver,        settings.hand_period};
     for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
     for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
     for (const check::Port& port : model_.ports) add_port(port);

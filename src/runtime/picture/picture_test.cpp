@@ -27,8 +27,8 @@ tactus_model table() {
 }
 
 TEST(Picture, IsTheSceneAsWritten) {
-  const tactus_drawing_option options[] = {{"at", nullptr, 6},    {"color", "red", 0},  {"values", nullptr, 3},
-                                           {"at", nullptr, 1},    {"value", nullptr, 3}, {"value", nullptr, 1}};
+  const tactus_drawing_option options[] = {{"at", nullptr, 6}, {"color", "red", 0},   {"values", nullptr, 3},
+                                           {"at", nullptr, 1}, {"value", nullptr, 3}, {"value", nullptr, 1}};
   const tactus_drawing drawings[] = {
       {"sphere", nullptr, 0, 2, 7}, {"text", "E = {0}", 2, 2, 8}, {"plot", nullptr, 4, 2, 9}};
   tactus_model model = table();
