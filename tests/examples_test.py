@@ -839,6 +839,59 @@ class TransistorAmplifier(ExampleTest):
         self.assert_close([got[f"y{i}"] for i in range(1, 9)], [0, y, emitter, collector, y, emitter, collector, 0], 1e-6)
 
 
+class Flick(ExampleTest):
+    FILE = "flick.tact"
+    M, K, C, GRIP = 0.1, 4.0, 0.05, 40.0
+
+    def swing(self, stiffness, offset, velocity, t):
+        """Of m x'' + c x' + k x = 0 from (offset, velocity): x and x' after t."""
+        decay = self.C / (2 * self.M)
+        w = math.sqrt(stiffness / self.M - decay**2)
+        a, b = offset, (velocity + decay * offset) / w
+        c, s = math.cos(w * t), math.sin(w * t)
+        fade = math.exp(-decay * t)
+        return fade * (a * c + b * s), fade * ((b * w - decay * a) * c - (a * w + decay * b) * s)
+
+    def recorded(self, rows):
+        file = tempfile.NamedTemporaryFile("w", suffix=".csv")
+        names = [f"hand.position[{i}]" for i in (1, 2, 3)] + [f"hand.button[{i}]" for i in (1, 2, 3, 4)]
+        file.write(",".join(["t", *names]) + "\n")
+        for t, x, y, pressed in rows:
+            file.write(f"{t},{x},{y},0,{pressed},0,0,0\n")
+        file.flush()
+        self.addCleanup(file.close)
+        return ("--device", f"hand=file:{file.name}")
+
+    def test_free_decay_without_a_hand(self):
+        # w h = 6e-3: RK4's error a radian is (6e-3)^4 / 120 = 1e-11, over 30 radians.
+        got = values(self.FILE)
+        self.assert_close(got["p"], [self.swing(self.K, start, 0, 5)[0] for start in (0.08, 0.02)], 1e-9)
+        self.assert_close(got["F"], [0, 0], 0)
+
+    def test_a_resting_hand_holds_the_ball_by_two_springs(self):
+        # About grip q / (k + grip), at w = 21: (2.1e-2)^4 / 120 a radian, over 42 radians.
+        finger = (0.03, -0.05)
+        got = values(self.FILE, "--until", 2, *self.recorded([(0, *finger, 1), (5, *finger, 1)]))
+        rest = [self.GRIP * q / (self.K + self.GRIP) for q in finger]
+        p = [r + self.swing(self.K + self.GRIP, start - r, 0, 2)[0] for r, start in zip(rest, (0.08, 0.02))]
+        self.assert_close(got["p"], p, 1e-8)
+        self.assert_close(got["hand.force"], [-self.GRIP * (q - x) for q, x in zip(finger, p)], 1e-6)
+
+    def test_other_buttons_do_nothing(self):
+        rows = self.recorded([(0, 0.03, -0.05, 0.4), (5, 0.03, -0.05, 0.4)])
+        self.assert_close(values(self.FILE, *rows)["p"], values(self.FILE)["p"], 0)
+
+    def test_the_recorded_hand_flicks_the_ball(self):
+        # Free again from 2.695 s on, when the button passes one half.
+        before = values(self.FILE, *hand("flick_hand.csv"), "--until", 2.7)
+        after = values(self.FILE, *hand("flick_hand.csv"))
+        free = [self.swing(self.K, x, v, 2.3)[0] for x, v in zip(before["p"], before["p'"])]
+        self.assert_close(after["p"], free, 1e-9)
+        self.assert_close(after["hand.force"], [0, 0], 0)
+        energy = sum(self.M / 2 * v**2 + self.K / 2 * x**2 for x, v in zip(before["p"], before["p'"]))
+        self.assertGreater(energy, 4 * self.K / 2 * (0.08**2 + 0.02**2))
+
+
 class Everything(ExampleTest):
     def test_every_example_has_a_test_and_says_what_it_is(self):
         tested = {c.FILE for c in ExampleTest.__subclasses__() if hasattr(c, "FILE")}

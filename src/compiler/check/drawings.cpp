@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_set>
 
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
@@ -88,10 +89,6 @@ class DrawingReader {
     std::vector<std::string_view> seen;
     for (const parse::DrawingOption& option : drawing.options) {
       const std::string& name = names_.text(option.name);
-      if (is_among(seen, name)) {
-        diags_.report(option.name_span, declared_twice, name).hint("say it once");
-        continue;
-      }
       seen.push_back(name);
       if (!is_among(form->needed, name) && !is_among(form->allowed, name)) {
         diags_.report(option.name_span, no_such_option, kind, name).hint("it reads `{}`", form->example);
@@ -171,8 +168,7 @@ class DrawingReader {
         DrawnOption values{"values", "", {}};
         for (std::size_t i = 1; i < count; ++i) {
           if (is_text(i)) return wrong("one text", place(i));
-          values.values.push_back(drawing.values[i]);
-          read_names(drawing.values[i], nullptr, 0);
+          if (exists(drawing.values[i])) values.values.push_back(drawing.values[i]);
         }
         if (!values.values.empty()) made.options.push_back(std::move(values));
         return true;
@@ -190,11 +186,13 @@ class DrawingReader {
 
   void add(Drawing& made, std::string_view name, NodeId value) {
     if (tree_[value].kind == NodeKind::string) {
-      diags_.report(tree_[value].span, wrong_shape, fmt::format("`{}`", name), is_point(name) ? "a point" : "a number",
-                    "a text");
+      diags_
+          .report(tree_[value].span, wrong_shape, fmt::format("`{}`", name), is_point(name) ? "a point" : "a number",
+                  "a text")
+          .hint("write an expression without quotes, such as `{} {}`", name, is_point(name) ? "(0, 0)" : "1");
       return;
     }
-    read_names(value, nullptr, 0);
+    if (!exists(value)) return;
     made.options.push_back({std::string(name), "", {value}});
   }
 
@@ -218,6 +216,13 @@ class DrawingReader {
       return;
     }
     made.options.push_back({"color", text, {}});
+  }
+
+  // Whether the expression reads only what there is.
+  bool exists(NodeId id) {
+    is_unknown_ = false;
+    read_names(id, nullptr, 0);
+    return !is_unknown_;
   }
 
   // Reports what does not exist, and what would change the motion.
@@ -267,6 +272,8 @@ class DrawingReader {
 
   void report_unknown_name(NodeId id) {
     const std::string& name = names_.text(tree_[id].name);
+    is_unknown_ = true;
+    if (!told_.insert(tree_[id].name).second) return;
     auto report = diags_.report(tree_[id].span, nothing_to_draw, name);
     std::vector<std::string_view> known;
     for (const Symbol& symbol : model_.symbols) known.push_back(names_.text(symbol.name));
@@ -276,8 +283,6 @@ class DrawingReader {
       report.hint("a colour stands in quotes: `color \"{}\"`", name);
     else
       report.hint("a scene draws what the program has; give it an equation under `system`: `{} = ..;`", name);
-    // So that the passes behind this one do not stumble over it again.
-    model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span, {}}));
   }
 
   Model& model_;
@@ -286,6 +291,8 @@ class DrawingReader {
   diag::Sink& diags_;
   base::NameId time_;
   base::NameId pi_;
+  bool is_unknown_ = false;
+  std::unordered_set<base::NameId> told_;  // what does not exist is told once
 };
 
 class DrawnShapes {

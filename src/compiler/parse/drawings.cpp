@@ -59,20 +59,26 @@ bool Parser::at_drawing() const {
          kind(1) != TokenKind::equal;
 }
 
-// An option's word is known by its place: behind an operand, or behind the kind if an operand follows it.
+// An option's word is known by its place: behind an operand or the kind; behind one that takes values first, if an operand
+// follows it.
 bool Parser::at_option(bool is_first, bool takes_values) const {
   if (!at(TokenKind::name) || !is_among(places::drawing, text(at_))) return false;
-  if (!is_first) return true;
+  if (!is_first || !takes_values) return true;
   const TokenKind next = kind(1);
   return next == TokenKind::name || next == TokenKind::number || next == TokenKind::string ||
-         next == TokenKind::left_paren || (!takes_values && (next == TokenKind::minus || next == TokenKind::plus));
+         next == TokenKind::left_paren;
 }
 
 // drawing = WORD [ expr {"," expr} ] { option arith } end
 void Parser::read_drawing() {
   const std::size_t first = at_;
   Drawing drawing;
-  drawing.kind = read_name("a drawing, such as `sphere at p`");
+  if (!at(TokenKind::name)) {
+    if (!after_dropped())
+      diags_.report(here(), expected, "a drawing", found()).hint("for example `sphere at p radius 0.1;`");
+    return recover();
+  }
+  drawing.kind = read_name("a drawing");
   drawing.kind_span = span_of(first);
   if (!drawing.kind.valid()) return recover();
   const bool takes_values = text(first) == "trace" || text(first) == "plot";
@@ -109,6 +115,9 @@ bool Parser::read_option(Drawing& drawing) {
     else
       reported.hint("what can be said of one is {}", fmt::format("`{}`", fmt::join(known, "`, `")));
   }
+  const bool is_given = std::any_of(drawing.options.begin(), drawing.options.end(),
+                                    [&](const DrawingOption& option) { return option.name == tokens_.name(first); });
+  if (is_given) diags_.report(here(), given_twice, text(at_)).hint("say it once");
   ++at_;
   DrawingOption option{{}, tokens_.name(first), span_of(first), read_arithmetic()};
   if (!option.value.valid()) return false;
@@ -157,12 +166,14 @@ NodeId Parser::read_hole(base::Span hole) {
   const std::size_t outer_end = std::exchange(body_end_, 0);
   std::vector<std::uint32_t> outer_closing = std::exchange(closing_, {});
   std::vector<bool> outer_holds = std::exchange(holds_three_, {});
+  in_hole_ = true;
   match_brackets();
   NodeId value = read_expression();
   if (value.valid() && !at_end()) {
     diags_.report(here(), expected, "`}`", found()).hint("one expression stands in the braces of a text");
     value = {};
   }
+  in_hole_ = false;
   std::swap(tokens_, tokens);
   at_ = outer_at;
   last_ = outer_last;

@@ -55,7 +55,8 @@ std::string mutated(std::string text, const std::vector<std::string>& seeds, std
 bool has_items(const Tree& tree) {
   return tree.settings.size() + tree.externals.size() + tree.conditions.size() + tree.equations.size() +
              tree.parameters.size() + tree.constants.size() + tree.functions.size() + tree.events.size() +
-             tree.behaviours.size() + tree.modules.size() + tree.loops.size() + tree.uses.size() >
+             tree.behaviours.size() + tree.modules.size() + tree.loops.size() + tree.uses.size() +
+             tree.drawings.size() >
          0;
 }
 

@@ -201,6 +201,7 @@ class Parser {
   // For each `(`: whether it holds exactly three expressions.
   std::vector<bool> holds_three_;
   std::vector<NodeId> foreign_calls_;
+  bool in_hole_ = false;  // the tokens are those of an expression inside a text
   bool said_what_is_known_ = false;
   bool said_heading_ = false;                    // `model Ball` was reported: so is its `end Ball;`
   bool said_initial_ = false;                    // `initial equation` was reported: its conditions say no time

@@ -11,9 +11,9 @@ namespace parse {
 namespace {
 
 constexpr std::string_view known_now =
-    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `parameter`, `constant`, "
+    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `scene`, `parameter`, `constant`, "
     "`function`, "
-    "`scene`, `event`, `module`, `for` and `use`";
+    "`event`, `module`, `for` and `use`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -137,7 +137,7 @@ std::string Parser::found() const {
     case TokenKind::number:
       return fmt::format("`{}`", text(at_).substr(0, 40));
     default:
-      return std::string(lex::describe(kind()));
+      return at_end() && in_hole_ ? "`}`" : std::string(lex::describe(kind()));
   }
 }
 

@@ -93,7 +93,9 @@ class Guess {
       }
     } else {
       for (std::uint32_t i = 0; i < model_.channel_count; ++i) {
-        if (is_point(model_.channels[i]) && is_state(model_.channels[i])) show(model_.channels[i]);
+        const tactus_channel& channel = model_.channels[i];
+        const bool is_derivative = (channel.flags & TACTUS_CHANNEL_DERIVATIVE) != 0;
+        if (is_point(channel) && is_state(channel) && !is_derivative) show(channel);
       }
       if (points_.empty()) plot_some();
     }
