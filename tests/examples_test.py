@@ -128,7 +128,7 @@ class TwoBall(ExampleTest):
         white = [float(c) for c in two_ball_hand.position(2)]
         force = [4 * (w - p) - v for w, p, v in zip(white, position, velocity)]
         self.assert_close(got["F"], force, 1e-7, "F")
-        self.assert_close(got["hand.force"], [-f for f in force], 1e-7, "hand.force")
+        self.assert_close(got["hand.force"], [-f / 4000 for f in force], 1e-10, "hand.force")  # 4000 pixels to the metre
 
     def test_adaptive_step_stops_at_every_corner(self):
         # A step across a corner would miss by the jump of black'' times h^2; on the corners only the tolerance is left.

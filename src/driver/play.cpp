@@ -127,7 +127,8 @@ int play(const PlayOptions& options) {
   play::SessionOptions settings;
   settings.period = 1 / options.rate;
   settings.overrides = *overrides;
-  settings.begins_paused = options.paused;
+  settings.waits_for_page = !options.paused && !options.headless;
+  settings.begins_paused = options.paused || settings.waits_for_page;
   settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
   play::Prepared prepared = play::prepare(sources, *overrides, *overrides, settings.period);
   if (!prepared.code) return model_errors(options.json, prepared.compiled);

@@ -99,6 +99,7 @@ void Session::message(Listener from, std::string_view text) {
   };
   bool is_taken = true;
   if (type == "hello") {
+    if (options_.waits_for_page && loop_->resume()) options_.waits_for_page = false;
     audience_.tell(from, text_of(world_message()));
     audience_.tell(from, text_of(state_message()));
     audience_.tell(from, text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));

@@ -46,6 +46,7 @@ struct SessionOptions {
   Values overrides;  // --set
   live::LoopOptions loop;
   bool begins_paused = false;
+  bool waits_for_page = false;  // paused until the first page is there, so that it sees the beginning
 };
 
 class Session {
