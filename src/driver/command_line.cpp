@@ -313,7 +313,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   play_command->footer(play_footer);
   add_files(*play_command, play.files);
   add_set(*play_command, play.set);
-  play_command->add_option("--rate", play.rate, "ticks a second; 1000 when not given")
+  play_command->add_option("--rate", play.rate, "ticks a second; as the text says, else 1000, when not given")
       ->type_name("HZ")
       ->check(CLI::Range(10.0, 20000.0));
   play_command->add_option("--speed", play.speed, "seconds of the world a second of the clock")

@@ -111,7 +111,7 @@ int equilibrium(const EquilibriumOptions& options);
 struct PlayOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
-  double rate = 1000;  // ticks a second
+  std::optional<double> rate;  // ticks a second
   double speed = 1;
   double spin = 0;  // us
   int port = 0;     // 0: any

@@ -125,7 +125,7 @@ int play(const PlayOptions& options) {
   std::vector<api::Text> sources;
   for (const play::SourceText& text : *texts) sources.push_back({text.path, text.text});
   play::SessionOptions settings;
-  settings.period = 1 / options.rate;
+  settings.period = options.rate ? 1 / *options.rate : 0;
   settings.overrides = *overrides;
   settings.waits_for_page = !options.paused && !options.headless;
   settings.begins_paused = options.paused || settings.waits_for_page;

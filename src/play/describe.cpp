@@ -50,8 +50,10 @@ Json option_json(const picture::Option& option) {
 Json drawing_json(const picture::Drawing& drawing) {
   Json object = {{"kind", drawing.kind}};
   for (const picture::Option& option : drawing.options) {
-    if (option.name == "values") {
-      object["values"].push_back(option_json(option));
+    if (const auto* place = std::get_if<picture::Place>(&option.value); place && option.name == "values") {
+      // One scalar a hole of the text.
+      for (std::uint32_t i = 0; i < place->count; ++i)
+        object["values"].push_back(option_json({"", picture::Place{place->at + i, 1}}));
     } else {
       object[option.name] = option_json(option);
     }

@@ -42,7 +42,7 @@ struct SourceText {
 };
 
 struct SessionOptions {
-  double period = 1e-3;
+  double period = 0;  // 0: as the text says
   Values overrides;  // --set
   live::LoopOptions loop;
   bool begins_paused = false;

@@ -14,7 +14,8 @@
 namespace live {
 namespace {
 
-constexpr double most_damping = 50;             // N s/m: a desktop device's own limit is of this size
+constexpr double most_damping = 50;  // N s/m: a desktop device's own limit is of this size
+constexpr double default_period = 1e-3;
 constexpr double longest_step_of_follower = 2;  // w * period: beyond, it would jump
 
 // What a model's structure is called; two with the same keep each other's discrete values.
@@ -50,6 +51,7 @@ double times_passed(const tactus_model& model, const tactus_event& event, double
 
 Timing choose_timing(const tactus_model& model, double period) {
   Timing timing;
+  if (!(period > 0)) period = model.hand_period > 0 ? model.hand_period : default_period;
   timing.period = period;
   if (model.step_size > 0 && model.step_size < period)
     timing.substeps = std::llround(std::ceil(period / model.step_size - 1e-9));

@@ -30,7 +30,7 @@ struct Timing {
   int solver = TACTUS_RK4;
   std::vector<std::string> notes;  // what is not as the text says, and why
 };
-// Ticks of `period`; where the text says how often a hand is served, of that. Steps at most as long as the text's.
+// Ticks of `period`; 0: as often as the text has a hand served, else a thousand times a second. Steps at most as long as the text's.
 [[nodiscard]] Timing choose_timing(const tactus_model& model, double period);
 
 // Where a hand touches a model.
