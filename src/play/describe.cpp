@@ -108,7 +108,6 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
   const tactus_model& model = world.model();
   const picture::World picture = picture::describe(model);
   Json object;
-  object["name"] = model.name;
   object["dimensions"] = picture.dimensions;
   object["rate"] = std::round(1 / world.timing().period * 1e6) / 1e6;
   object["values"] = Json::array();
