@@ -46,7 +46,8 @@ std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
 // In the page there is no command line to change; the text is there.
 std::string hint_for_page(const sim::Failure& failure) {
   if (failure.hint.find("--step") == std::string::npos) return failure.hint;
-  return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in `simulation`";
+  return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in "
+         "`simulation`";
 }
 
 Json failure_json(const std::optional<sim::Failure>& failure) {
