@@ -3,7 +3,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 
 #include "kernel/kernel.h"
 #include "runtime/sim/instance.h"
@@ -111,7 +110,6 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
   const tactus_model& model = world.model();
   const picture::World picture = picture::describe(model);
   Json object;
-  object["name"] = std::filesystem::path(model.name).stem().string();
   object["dimensions"] = picture.dimensions;
   object["rate"] = std::round(1 / world.timing().period * 1e6) / 1e6;
   object["values"] = Json::array();

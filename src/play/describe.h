@@ -24,7 +24,7 @@ struct Calibration {
 [[nodiscard]] Calibration calibrate(const tactus_model& model, const std::vector<double>& parameters,
                                     const picture::World& picture);
 
-// `values`, `drawings`, `plots`, `parameters`, `hand`, `dimensions`, `rate`, `name`.
+// `values`, `drawings`, `plots`, `parameters`, `hand`, `dimensions`, `rate`.
 [[nodiscard]] Json describe(const live::World& world, const std::vector<double>& parameters);
 
 // Binary, as the page decodes it.

@@ -43,11 +43,18 @@ std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
   return result;
 }
 
+// In the page there is no command line to change; the text is there.
+std::string hint_for_page(const sim::Failure& failure) {
+  if (failure.hint.find("--step") == std::string::npos) return failure.hint;
+  return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in "
+         "`simulation`";
+}
+
 Json failure_json(const std::optional<sim::Failure>& failure) {
   if (!failure) return nullptr;
   return {{"kind", failure->kind},
           {"text", failure->text},
-          {"hint", failure->hint},
+          {"hint", hint_for_page(*failure)},
           {"line", failure->line > 0 ? Json(failure->line) : Json(nullptr)}};
 }
 
@@ -148,7 +155,8 @@ void Session::hand(const Json& message) {
     if (!position[i].is_number() || !std::isfinite(position[i].get<double>())) return;
     pointer.position[i] = position[i].get<double>();
   }
-  pointer.buttons[0] = message.value("button", Json(false)) == Json(true) ? 1 : 0;
+  const auto button = message.find("button");
+  pointer.buttons[0] = button != message.end() && button->is_boolean() && button->get<bool>() ? 1 : 0;
   pointer.is_present = true;
   loop_->hand(pointer);
 }
@@ -196,9 +204,9 @@ void Session::save(Listener from, const std::string& name) {
 
 void Session::edit(Listener from, const Json& message) {
   if (!message.contains("text") || !message["text"].is_string() || !message.contains("version") ||
-      !message["version"].is_number_integer())
+      !message["version"].is_number_integer() || !message.contains("file") || !message["file"].is_string())
     return;
-  SourceText* text = find_text(message.value("file", std::string()));
+  SourceText* text = find_text(message["file"]);
   if (!text || message["text"].get_ref<const std::string&>().size() > longest_text) return;
   text->text = message["text"];
   waiting_[from] = message["version"];
@@ -231,6 +239,8 @@ void Session::finish_compiling() {
   if (!compiling_.valid() || compiling_.wait_for(0s) != std::future_status::ready) return;
   Prepared prepared = compiling_.get();
   diagnostics_ = diagnostic_items(prepared.compiled);
+  // What compiles is shown to all, with what is said of it; a version of 0 answers no edit, so it comes first.
+  if (prepared.running) audience_.tell_all(text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));
   for (const auto& [listener, version] : compiling_for_)
     audience_.tell(listener, text_of({{"type", "diagnostics"}, {"version", version}, {"items", diagnostics_}}));
   if (prepared.running) {
@@ -279,6 +289,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
 Json Session::world_message() {
   Json message = {{"type", "world"}, {"generation", loop_->current().generation}};
   message.update(describe(*loop_->current().world, parameters_));
+  message["name"] = std::filesystem::path(texts_.front().path).stem().string();
   message["files"] = Json::array();
   for (const SourceText& text : texts_)
     message["files"].push_back(

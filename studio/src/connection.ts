@@ -14,6 +14,7 @@ export interface Handlers {
 }
 
 const longest_pause_ms = 5000;
+const answer_within_ms = 3000;
 
 export class Connection {
   private socket_: WebSocket | null = null;
@@ -77,7 +78,7 @@ export class Connection {
   // A browser does not tell why a socket was refused; the page itself is asked for, and its status tells.
   private async is_refused(): Promise<boolean> {
     try {
-      const answer = await fetch("/", { method: "HEAD", cache: "no-store" });
+      const answer = await fetch("/", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(answer_within_ms) });
       return answer.status === 403;
     } catch {
       return false;
