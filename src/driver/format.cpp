@@ -19,46 +19,12 @@
 #include "compiler/source/source.h"
 #include "driver/commands.h"
 #include "driver/report.h"
-#include "runtime/trace/output_file.h"
+#include "runtime/trace/replace_file.h"
 
 namespace driver {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Writes beside the file, then renames: a reader, or a run that is cut short, sees the old text or the new one. The file keeps
-// its permissions; of a link the file that it names is replaced. False, with the reason in `failure`.
-bool replace_file(const std::string& path, const std::string& text, std::string& failure) {
-  std::error_code error;
-  const fs::path target = fs::canonical(path, error);
-  if (error) {
-    failure = fmt::format("cannot write `{}`: {}", path, error.message());
-    return false;
-  }
-  if (::access(target.c_str(), W_OK) != 0) {
-    failure = fmt::format("cannot write `{}`: permission denied", path);
-    return false;
-  }
-  std::string beside = target.string() + ".XXXXXX";
-  const int descriptor = ::mkstemp(beside.data());
-  if (descriptor < 0) {
-    failure = fmt::format("cannot write beside `{}`: {}", path, std::strerror(errno));
-    return false;
-  }
-  struct stat info = {};
-  if (::stat(target.c_str(), &info) == 0) (void)!::fchmod(descriptor, info.st_mode & 07777);
-  ::close(descriptor);
-  trace::OutputFile file;
-  bool good = file.open(beside) && file.write(text);
-  good = file.close() && good;
-  if (good) {
-    fs::rename(beside, target, error);
-    if (!error) return true;
-  }
-  failure = good ? fmt::format("cannot write `{}`: {}", path, error.message()) : file.failure();
-  fs::remove(beside, error);
-  return false;
-}
 
 struct Result {
   std::string name;
@@ -104,7 +70,7 @@ class Formatter {
       finish(name, "unchanged", exit_done);
     } else {
       std::string failure;
-      if (!replace_file(path, *text, failure)) {
+      if (!trace::replace_file(path, *text, failure)) {
         say(stderr, "tactus: error: {}\n", failure);
         return finish(name, "failed", exit_usage);
       }

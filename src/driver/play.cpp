@@ -130,7 +130,7 @@ int play(const PlayOptions& options) {
   settings.waits_for_page = !options.paused && !options.headless;
   settings.begins_paused = options.paused || settings.waits_for_page;
   settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
-  play::Prepared prepared = play::prepare(sources, *overrides, *overrides, settings.period);
+  play::Prepared prepared = play::prepare(sources, *overrides, {}, settings.period);
   if (!prepared.code) return model_errors(options.json, prepared.compiled);
   if (!options.json && !options.quiet) print_warnings(prepared.compiled);
   if (prepared.failure) {
@@ -180,7 +180,7 @@ int play(const PlayOptions& options) {
       } else {
         session.left(static_cast<play::Listener>(event->client));
       }
-      continue;
+      if (Clock::now() < next) continue;  // however many come, frames go out
     }
     session.go_on();
     next = std::max(next + pass, Clock::now());

@@ -6,20 +6,12 @@
 #include <filesystem>
 
 #include "lsp/text.h"
+#include "runtime/sim/shooting.h"
 
 namespace play {
 namespace {
 
-std::vector<double> parameters_of(const tactus_model& model, const Values& values) {
-  std::vector<double> result;
-  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
-    const auto found = std::ranges::find(values, model.parameters[i].name, &compiler::Override::name);
-    result.push_back(found != values.end() ? found->value : model.parameters[i].initial);
-  }
-  return result;
-}
-
-void make_world(Prepared& prepared, const Values& values, double period) {
+void make_world(Prepared& prepared, const std::vector<Moved>& moved, double period) {
   const tactus_model& model = *prepared.code->quick();
   live::Timing timing = live::choose_timing(model, period);
   const int solver = timing.solver;
@@ -27,17 +19,30 @@ void make_world(Prepared& prepared, const Values& values, double period) {
   running->world = std::make_unique<live::World>(model, std::move(timing), live::mouse_limits);
   running->table = best_table(*prepared.code, solver);
   running->owner = prepared.code;
-  prepared.failure = running->world->start(parameters_of(model, values));
+  prepared.failure = running->world->start(
+      parameters_of(model, moved), sim::has_later_conditions(model) ? prepared.code->with_tangents() : nullptr);
   if (!prepared.failure) prepared.running = std::move(running);
 }
 
 }  // namespace
 
+std::vector<double> parameters_of(const tactus_model& model, const std::vector<Moved>& moved) {
+  std::vector<double> result;
+  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
+    const tactus_parameter& parameter = model.parameters[i];
+    const auto found = std::ranges::find(moved, parameter.name, &Moved::name);
+    const bool stays = found != moved.end() && found->initial == parameter.initial;
+    result.push_back(stays ? found->value : parameter.initial);
+  }
+  return result;
+}
+
 const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
   return tactus_is_stiff_solver(solver) ? code.with_tangents(tangent::only(TACTUS_OF_DERIVATIVE)) : code.current();
 }
 
-Prepared prepare(const std::vector<api::Text>& texts, const Values& overrides, const Values& values, double period) {
+Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides,
+                 const std::vector<Moved>& moved, double period) {
   Prepared prepared;
   prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
   if (!prepared.compiled.program) return prepared;
@@ -45,14 +50,14 @@ Prepared prepare(const std::vector<api::Text>& texts, const Values& overrides, c
   tiers.tangents = tangent::needed_at_the_start(*prepared.compiled.program);
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
-  make_world(prepared, values, period);
+  make_world(prepared, moved, period);
   return prepared;
 }
 
-Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const Values& values, double period) {
+Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved, double period) {
   Prepared prepared;
   prepared.code = std::move(code);
-  make_world(prepared, values, period);
+  make_world(prepared, moved, period);
   return prepared;
 }
 

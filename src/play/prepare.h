@@ -16,8 +16,15 @@ namespace play {
 
 using Json = nlohmann::ordered_json;
 
-// Value by name of parameters that are not what the text says.
-using Values = std::vector<compiler::Override>;
+// Numbers from outside that replace the text's (`--set`), of parameters and constants.
+using Overrides = std::vector<compiler::Override>;
+
+// A parameter that a person moved: it stays so until the text gives it another initial value than the one it had then.
+struct Moved {
+  std::string name;
+  double value = 0;
+  double initial = 0;
+};
 
 struct Prepared {
   api::Compiled compiled;                          // its diagnostics, whether it went well or not
@@ -26,12 +33,14 @@ struct Prepared {
   std::optional<sim::Failure> failure;
 };
 
-// `values` of parameters that the model has; of constants, `overrides`.
-[[nodiscard]] Prepared prepare(const std::vector<api::Text>& texts, const Values& overrides, const Values& values,
-                               double period);
+[[nodiscard]] Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides,
+                               const std::vector<Moved>& moved, double period);
 // The same code once more, from its start.
-[[nodiscard]] Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const Values& values,
+[[nodiscard]] Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved,
                                      double period);
+
+// The model's parameters by place: as moved, else as the text says.
+[[nodiscard]] std::vector<double> parameters_of(const tactus_model& model, const std::vector<Moved>& moved);
 
 // The best table there is now for what the world is stepped by. May compile.
 const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver);

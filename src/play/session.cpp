@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "play/describe.h"
+#include "runtime/trace/replace_file.h"
 
 namespace play {
 namespace {
@@ -17,6 +18,11 @@ constexpr std::int64_t passes_a_second = 60;
 constexpr std::int64_t statistics_every = passes_a_second / 4;
 constexpr std::size_t longest_text = 512 * 1024;
 constexpr double slowest = 0.01, fastest = 100;
+constexpr double farthest = 1e6;          // of a hand, in its own coordinates: beyond it no screen reaches
+constexpr int deepest = 8;                // of a message's arrays and objects; the protocol's have two
+constexpr double least_slip_told = 0.5;  // s
+
+constexpr const char* busy = "the loop is busy: try again";
 
 std::string text_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -35,6 +41,17 @@ std::pair<std::int64_t, std::int64_t> jiffies() {
     if (i == 7) stolen = value;
   }
   return {stolen, all};
+}
+
+// What a page sent, or discarded. A message that is too deep is not kept: copying and freeing one takes stack.
+Json parse(std::string_view text) {
+  bool is_too_deep = false;
+  const auto keeps = [&](int depth, Json::parse_event_t, Json&) {
+    is_too_deep = is_too_deep || depth > deepest;
+    return !is_too_deep;
+  };
+  Json message = Json::parse(text, keeps, false);
+  return is_too_deep ? Json(Json::value_t::discarded) : message;
 }
 
 std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
@@ -91,12 +108,9 @@ SourceText* Session::find_text(const std::string& name) {
 // --- What pages say ---------------------------------------------------------------------------------------------------
 
 void Session::message(Listener from, std::string_view text) {
-  const Json message = Json::parse(text, nullptr, false);
-  const auto refuse = [&](std::string why) {
-    audience_.tell(from, text_of({{"type", "note"}, {"text", std::move(why)}}));
-  };
+  const Json message = parse(text);
   if (!message.is_object() || !message.contains("type") || !message["type"].is_string())
-    return refuse("a message that is no object with a `type` was not understood");
+    return refuse(from, "a message that is no object with a `type` was not understood");
   const std::string type = message["type"];
   const auto number = [&](const char* name) {
     return message.contains(name) && message[name].is_number() ? message[name].get<double>() : NAN;
@@ -118,16 +132,13 @@ void Session::message(Listener from, std::string_view text) {
   } else if (type == "step") {
     is_taken = loop_->step();
   } else if (type == "reset") {
-    reset();
+    reset(from);
   } else if (type == "speed") {
-    set_speed(number("value"));
+    set_speed(from, number("value"));
   } else if (type == "set") {
-    set(word("name"), number("value"));
+    set(from, word("name"), number("value"));
   } else if (type == "hand") {
-    if (!holder_ || *holder_ == from) {
-      holder_ = from;
-      hand(message);
-    }
+    hand(from, message);
   } else if (type == "leave") {
     left(from);
   } else if (type == "edit") {
@@ -135,9 +146,13 @@ void Session::message(Listener from, std::string_view text) {
   } else if (type == "save") {
     save(from, word("file"));
   } else {
-    refuse(fmt::format("`{}` is no message of this version", type.substr(0, 40)));
+    refuse(from, fmt::format("`{}` is no message of this version", type.substr(0, 40)));
   }
-  if (!is_taken) refuse("the loop is busy: try again");
+  if (!is_taken) refuse(from, busy);
+}
+
+void Session::refuse(Listener from, const std::string& why) {
+  audience_.tell(from, text_of({{"type", "note"}, {"text", why}}));
 }
 
 void Session::left(Listener from) {
@@ -147,34 +162,41 @@ void Session::left(Listener from) {
   }
 }
 
-void Session::hand(const Json& message) {
+void Session::hand(Listener from, const Json& message) {
+  if (holder_ && *holder_ != from) return;
   live::Pointer pointer;
   if (!message.contains("position") || !message["position"].is_array()) return;
   const Json& position = message["position"];
   for (std::size_t i = 0; i < std::min<std::size_t>(position.size(), 3); ++i) {
-    if (!position[i].is_number() || !std::isfinite(position[i].get<double>())) return;
+    if (!position[i].is_number() || !(std::abs(position[i].get<double>()) <= farthest)) return;
     pointer.position[i] = position[i].get<double>();
   }
   const auto button = message.find("button");
-  pointer.buttons[0] = button != message.end() && button->is_boolean() && button->get<bool>() ? 1 : 0;
+  pointer.buttons[0] = button != message.end() && *button == Json(true) ? 1 : 0;
   pointer.is_present = true;
+  holder_ = from;
   loop_->hand(pointer);
 }
 
-void Session::set(const std::string& name, double value) {
+void Session::set(Listener from, const std::string& name, double value) {
   const tactus_model& model = loop_->current().world->model();
-  for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
-    if (name != model.parameters[i].name || !std::isfinite(value)) continue;
-    if (!loop_->set_parameter(loop_->current().generation, i, value)) return;
-    parameters_[i] = value;
-    audience_.tell_all(text_of({{"type", "parameter"}, {"name", name}, {"value", value}}));
-  }
+  const auto* const end = model.parameters + model.parameter_count;
+  const auto* const found =
+      std::find_if(model.parameters, end, [&](const tactus_parameter& parameter) { return name == parameter.name; });
+  if (found == end) return refuse(from, fmt::format("there is no parameter `{}`", name.substr(0, 80)));
+  if (!std::isfinite(value)) return refuse(from, fmt::format("`{}` needs a number", name));
+  if (found->low < found->high && !(value >= found->low && value <= found->high))
+    return refuse(from, fmt::format("`{}` is between {:g} and {:g}, not {:g}", name, found->low, found->high, value));
+  const auto index = static_cast<std::uint32_t>(found - model.parameters);
+  if (!loop_->set_parameter(loop_->current().generation, index, value)) return refuse(from, busy);
+  parameters_[index] = value;
+  audience_.tell_all(text_of({{"type", "parameter"}, {"name", name}, {"value", value}}));
 }
 
-void Session::set_speed(double value) {
-  if (!std::isfinite(value)) return;
+void Session::set_speed(Listener from, double value) {
+  if (!std::isfinite(value)) return refuse(from, "a speed needs a number");
   const double speed = std::clamp(value, slowest, fastest);
-  if (!loop_->set_speed(speed)) return;
+  if (!loop_->set_speed(speed)) return refuse(from, busy);
   speed_ = speed;
   audience_.tell_all(text_of(state_message()));
 }
@@ -185,18 +207,11 @@ void Session::save(Listener from, const std::string& name) {
   if (!text) {
     failure = fmt::format("`{}` is not among the model's files", name);
   } else {
-    // Whole or not at all: a full disk must not eat the model.
-    const std::string draft = text->path + ".tactus-new";
-    std::ofstream out(draft, std::ios::binary);
-    out << text->text;
-    out.close();
-    std::error_code error;
-    if (out.good()) std::filesystem::rename(draft, text->path, error);
-    if (!out.good() || error) {
-      failure = fmt::format("`{}` could not be written{}{}", name, error ? ": " : "", error ? error.message() : "");
-      std::filesystem::remove(draft, error);
-    } else {
+    std::string why;
+    if (trace::replace_file(text->path, text->text, why)) {
       text->on_disk = text->text;
+    } else {
+      failure = why;
     }
   }
   audience_.tell(from, text_of({{"type", "saved"}, {"file", name}, {"failure", failure}}));
@@ -204,10 +219,13 @@ void Session::save(Listener from, const std::string& name) {
 
 void Session::edit(Listener from, const Json& message) {
   if (!message.contains("text") || !message["text"].is_string() || !message.contains("version") ||
-      !message["version"].is_number_integer() || !message.contains("file") || !message["file"].is_string())
-    return;
-  SourceText* text = find_text(message["file"]);
-  if (!text || message["text"].get_ref<const std::string&>().size() > longest_text) return;
+      !message["version"].is_number_integer())
+    return refuse(from, "an edit needs a `file`, its `text` and a `version`");
+  const auto file = message.find("file");
+  SourceText* text = file != message.end() && file->is_string() ? find_text(*file) : nullptr;
+  if (!text) return refuse(from, "the edited file is not among the model's files");
+  if (message["text"].get_ref<const std::string&>().size() > longest_text)
+    return refuse(from, fmt::format("the edited text is longer than {} KiB: it was not taken", longest_text / 1024));
   text->text = message["text"];
   waiting_[from] = message["version"];
   begin_compiling();
@@ -215,14 +233,14 @@ void Session::edit(Listener from, const Json& message) {
 
 // --- What becomes of texts --------------------------------------------------------------------------------------------
 
-// Parameters that a person moved, by name.
-Values Session::changed_parameters() const {
+std::vector<Moved> Session::moved_parameters() const {
   const tactus_model& model = loop_->current().world->model();
-  Values values;
+  std::vector<Moved> moved;
   for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
-    if (parameters_[i] != model.parameters[i].initial) values.push_back({model.parameters[i].name, parameters_[i]});
+    const tactus_parameter& parameter = model.parameters[i];
+    if (parameters_[i] != parameter.initial) moved.push_back({parameter.name, parameters_[i], parameter.initial});
   }
-  return values;
+  return moved;
 }
 
 void Session::begin_compiling() {
@@ -230,8 +248,8 @@ void Session::begin_compiling() {
   compiling_for_ = std::move(waiting_);
   waiting_.clear();
   compiling_ = std::async(std::launch::async,
-                          [texts = as_texts(texts_), overrides = options_.overrides, values = changed_parameters(),
-                           period = options_.period] { return prepare(texts, overrides, values, period); });
+                          [texts = as_texts(texts_), overrides = options_.overrides, moved = moved_parameters(),
+                           period = options_.period] { return prepare(texts, overrides, moved, period); });
 }
 
 void Session::finish_compiling() {
@@ -252,8 +270,9 @@ void Session::finish_compiling() {
   begin_compiling();
 }
 
-void Session::reset() {
-  Prepared prepared = prepare_again(code_, changed_parameters(), options_.period);
+void Session::reset(Listener from) {
+  if (ready_) return refuse(from, busy);
+  Prepared prepared = prepare_again(code_, moved_parameters(), options_.period);
   if (prepared.running) return adopt(std::move(prepared), false);
   audience_.tell_all(text_of({{"type", "note"}, {"text", "it does not start: " + prepared.failure->text}}));
 }
@@ -268,7 +287,8 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   // A world that stands still because it failed has nothing to go on with.
   const bool keeps = goes_on && loop_->current().status == TACTUS_OK;
   prepared.running->generation = ++generation_;
-  std::vector<double> parameters = prepared.running->world->parameters();
+  const std::vector<double> started_with = prepared.running->world->parameters();
+  std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
   if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);
   if (!loop_->replace(prepared.running, keeps)) {
     ready_ = std::move(prepared);
@@ -278,6 +298,11 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
   code_ = std::move(prepared.code);
   parameters_ = std::move(parameters);
+  // What a person moved while it was compiled.
+  for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i] != started_with[i] && !loop_->set_parameter(generation_, i, parameters_[i]))
+      parameters_[i] = started_with[i];
+  }
   failure_.reset();
   told_failure_ = false;
   audience_.tell_all(text_of(world_message()));
@@ -327,16 +352,15 @@ Json Session::statistics() {
 }
 
 void Session::note_overrun() {
-  const std::int64_t slipped = loop_->statistics().slipped;
-  constexpr std::int64_t worth_telling = 500'000'000;
-  if (slipped - slipped_told_ < worth_telling) return;
+  const double slipped = 1e-9 * static_cast<double>(loop_->statistics().slipped.load());
+  if (slipped < std::max(least_slip_told, 2 * slipped_told_)) return;
   slipped_told_ = slipped;
   const std::string text = fmt::format(
       "the world is {:.1f} s behind the clock: a tick takes {:.0f} us (median) of the {:.0f} us it has; slow it down, "
-      "or "
-      "make steps longer",
-      1e-9 * static_cast<double>(slipped), microseconds(loop_->statistics().compute.quantile(0.5)),
+      "or make steps longer",
+      slipped, microseconds(loop_->statistics().compute.quantile(0.5)),
       1e6 * loop_->current().world->timing().period / speed_);
+  notes_ = loop_->notes();
   notes_.push_back(text);
   audience_.tell_all(text_of({{"type", "note"}, {"text", text}}));
 }

@@ -43,7 +43,7 @@ struct SourceText {
 
 struct SessionOptions {
   double period = 0;  // 0: as the text says
-  Values overrides;  // --set
+  Overrides overrides;  // --set
   live::LoopOptions loop;
   bool begins_paused = false;
   bool waits_for_page = false;  // paused until the first page is there, so that it sees the beginning
@@ -71,24 +71,20 @@ class Session {
   const std::vector<std::string>& notes() const { return notes_; }
 
  private:
-  struct Edit {
-    Listener from = {};
-    std::int64_t version = 0;
-  };
-
   const live::Shown& newest();
   void edit(Listener from, const Json& message);
   void save(Listener from, const std::string& name);
-  void set(const std::string& name, double value);
-  void set_speed(double value);
-  void hand(const Json& message);
-  void reset();
+  void set(Listener from, const std::string& name, double value);
+  void set_speed(Listener from, double value);
+  void hand(Listener from, const Json& message);
+  void reset(Listener from);
+  void refuse(Listener from, const std::string& why);
   void begin_compiling();
   void finish_compiling();
   void adopt(Prepared prepared, bool goes_on);
   void note_overrun();
 
-  Values changed_parameters() const;
+  std::vector<Moved> moved_parameters() const;
   Json world_message();
   Json state_message();
   SourceText* find_text(const std::string& name);
@@ -115,7 +111,7 @@ class Session {
   bool told_failure_ = false;
   std::vector<std::string> notes_;
   std::int64_t passes_ = 0;
-  std::int64_t slipped_told_ = 0;
+  double slipped_told_ = 0;  // s
   std::int64_t frames_ = 0;
   double frames_a_second_ = 0;
   std::int64_t frames_before_ = 0;

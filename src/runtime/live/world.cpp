@@ -10,6 +10,8 @@
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 #include "runtime/sim/evaluate.h"
+#include "runtime/sim/plan.h"
+#include "runtime/sim/shooting.h"
 
 namespace live {
 namespace {
@@ -109,13 +111,17 @@ World::World(const tactus_model& model, Timing timing, const tk_limits& limits)
   tk_begin_limiting(&limiter_, &limits);
 }
 
-std::optional<sim::Failure> World::start(const std::vector<double>& parameters) {
+std::optional<sim::Failure> World::start(const std::vector<double>& parameters,
+                                         const tactus_model* with_tangents) {
   tactus_instance* instance = instance_.get();
   int status = tk_reset(&model_, instance);
   if (status == TACTUS_OK) {
     std::copy_n(parameters.begin(), std::min<std::size_t>(parameters.size(), model_.parameter_count),
                 instance_.section(model_.layout.parameters));
     status = tk_start(&model_, instance);
+  }
+  if (status == TACTUS_OK && with_tangents && sim::has_later_conditions(model_)) {
+    if (auto failure = meet_boundary_values(parameters, *with_tangents)) return failure;
   }
   if (status == TACTUS_OK) {
     const double step = timing_.period / static_cast<double>(timing_.substeps);
@@ -128,6 +134,27 @@ std::optional<sim::Failure> World::start(const std::vector<double>& parameters) 
   if (status == TACTUS_OK) status = evaluate(&model_);
   if (status == TACTUS_OK) return std::nullopt;
   return sim::describe_failure(model_, *instance, static_cast<tactus_status>(status), true);
+}
+
+std::optional<sim::Failure> World::meet_boundary_values(const std::vector<double>& parameters,
+                                                        const tactus_model& table) {
+  std::string mistake;
+  const std::optional<sim::Plan> plan = sim::make_plan(table, {.recording = false}, mistake);
+  if (!plan) {
+    sim::Failure failure;
+    failure.kind = sim::status_name(TACTUS_NO_START);
+    failure.text = mistake;
+    return failure;
+  }
+  std::vector<sim::ParameterValue> values;
+  for (std::uint32_t i = 0; i < parameters.size(); ++i) values.push_back({i, parameters[i]});
+  const sim::BoundarySolution found = sim::solve_boundary({table, *plan, values, {}});
+  if (found.failure) return found.failure;
+  std::ranges::copy(found.nodes[0].states, instance_.states().begin());
+  timing_.notes.push_back(found.note());
+  if (found.nodes.size() > 1)
+    timing_.notes.emplace_back("this motion runs away from its start too fast to meet its later boundary values in one go");
+  return std::nullopt;
 }
 
 void World::plan_to_take_over(const World& before) {

@@ -78,8 +78,10 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // The start, from parameters by their place in the table. Solves for it: not RT.
-  [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters);
+  // The start, from parameters by their place in the table. Solves for it: not RT. A model with boundary values at other times needs
+  // its table with all tangents; the search takes every input for zero, and what it found is among timing().notes.
+  [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters,
+                                                  const tactus_model* with_tangents = nullptr);
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
   void plan_to_take_over(const World& before);
 
@@ -109,6 +111,7 @@ class World {
   std::vector<double> parameters() const;
 
  private:
+  std::optional<sim::Failure> meet_boundary_values(const std::vector<double>& parameters, const tactus_model& table);
   void write_inputs(const tk_follower& now, const Pointer& pointer);
   int evaluate(const tactus_model* table);
   void push_back(double dt, double input_age, double tick_age);

@@ -1,0 +1,13 @@
+// A file that exists gets another text, as a whole or not at all.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace trace {
+
+// Writes beside the file, then renames: a reader, or a run that is cut short, sees the old text or the new one. The file keeps
+// its permissions; of a link the file that it names is replaced. False, with the reason in `failure`.
+[[nodiscard]] bool replace_file(const std::string& path, std::string_view text, std::string& failure);
+
+}  // namespace trace
