@@ -390,8 +390,7 @@ TEST_F(ServerTest, AnOversizedHeaderIsRefused) {
   const std::string head = "GET / HTTP/1.1\r\n" + host() + cookie();
   EXPECT_EQ(ask(head + "X: " + std::string(max_header_bytes - 1024, 'x') + "\r\n\r\n").status, 200);
   EXPECT_EQ(ask(head + "X: " + std::string(max_header_bytes, 'x') + "\r\n\r\n").status, 431);
-  EXPECT_EQ(ask(head + "X: " + std::string(500'000, 'x') + "\r\n\r\n").status, 431)
-      << "the answer arrives, whatever was sent";
+  EXPECT_EQ(ask(head + "X: " + std::string(500'000, 'x') + "\r\n\r\n").status, 431);
   std::string many;
   for (int i = 0; i < 10'000; ++i) many += "X: x\r\n";
   EXPECT_EQ(ask(head + many + "\r\n").status, 431);
@@ -418,6 +417,21 @@ TEST_F(ServerTest, NonsenseIsRefused) {
   }
   EXPECT_EQ(get("http://" + host_ + "/").status, 404) << "we are no proxy";
   EXPECT_EQ(get("*").status, 404);
+}
+
+TEST_F(ServerTest, WhoIsRefusedStartsAgain) {
+  start();
+  EXPECT_EQ(ask("GET / HTTP/1.1\r\n" + host() + "\r\n").fields["Connection"], "close");
+  EXPECT_EQ(ask("POST / HTTP/1.1\r\n" + host() + cookie() + "\r\n").fields["Connection"], "close");
+  EXPECT_EQ(get("/nothing").fields["Connection"], "") << "but not for a wrong path";
+}
+
+TEST_F(ServerTest, ARefusalArrivesWhateverElseWasSent) {
+  start();
+  Wire wire(server_->port());
+  wire.write("GET / HTTP/1.1\r\nX: " + std::string(500'000, 'x'));
+  EXPECT_EQ(read_answer(wire).status, 431);
+  EXPECT_TRUE(wire.ends_cleanly());
 }
 
 TEST_F(ServerTest, AHalfOpenConnectionTimesOut) {
@@ -848,6 +862,27 @@ TEST_F(ServerTest, ASlowReaderMissesFramesAndOthersDoNotWait) {
   }
   // What the kernel holds at both ends, the one on its way and the one that waits.
   EXPECT_LE(received, 20);
+}
+
+TEST_F(ServerTest, FewSmallFramesWaitInTheKernel) {
+  start();
+  Wire slow = open_socket(32 * 1024);
+  Wire quick = open_socket();
+  const int count = 3000;
+  std::string bytes(1000, 'x');
+  for (int i = 0; i < count; ++i) {
+    std::memcpy(bytes.data(), &i, sizeof i);
+    server_->send_frame(as_frame(bytes));
+    ASSERT_EQ(read_frame(quick).bytes, bytes);
+  }
+  int last = -1;
+  int received = 0;
+  for (; last < count - 1; ++received) {
+    const Frame frame = read_frame(slow);
+    ASSERT_EQ(frame.bytes.size(), bytes.size());
+    std::memcpy(&last, frame.bytes.data(), sizeof last);
+  }
+  EXPECT_LE(received, 300) << "64 kB there, 16 kB here";
 }
 
 TEST_F(ServerTest, AClientThatDoesNotReadItsMessagesIsDropped) {
