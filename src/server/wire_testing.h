@@ -76,6 +76,9 @@ class Wire {
     return has_ended_;
   }
 
+  // The same, and without a reset, which on some systems takes with it what was not read yet.
+  bool ends_cleanly() { return ends() && !was_reset_; }
+
  private:
   bool read_more() {
     pollfd ready{socket_, POLLIN, 0};
@@ -83,6 +86,7 @@ class Wire {
     char piece[65536];
     const ssize_t have = recv(socket_, piece, sizeof piece, 0);
     has_ended_ = have <= 0;
+    was_reset_ = have < 0;
     if (have > 0) ahead_.append(piece, static_cast<std::size_t>(have));
     return have > 0;
   }
@@ -90,6 +94,7 @@ class Wire {
   int socket_;
   bool is_connected_ = false;
   bool has_ended_ = false;
+  bool was_reset_ = false;
   std::string ahead_;  // read, but not asked for yet
 };
 
