@@ -3,7 +3,7 @@
 //
 //   deadline n   = base + n * period / speed, on CLOCK_MONOTONIC
 //   late         all ticks that are due are made up for, as long as that is within `most_lag`; beyond it the world's time slips
-//                against the clock, which is counted
+//                against the clock, which is counted, and others get a tenth of the processor
 //   failed       the world stands still, the force fades, until another world takes over
 #pragma once
 
