@@ -7,6 +7,7 @@ import { slider_to_speed, speed_to_slider } from "../src/time_controls";
 import { empty_bounds, extend_bounds, format_tick, Framing, nice_step } from "../src/world/framing";
 import { parse_triangles } from "../src/world/mesh_file";
 import { fill_template, format_number, list_readers, numbers_option } from "../src/world/options";
+import { smooth_way } from "../src/world/smooth";
 
 test("a text shows its values", () => {
   assert.equal(fill_template("n = {0}, x = {1}", [3, 0.123456]), "n = 3, x = 0.1235");
@@ -127,4 +128,19 @@ test("triangles of text and binary STL and of OBJ", () => {
   const quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1 2/2 3/3 -1/4\n";
   assert.deepEqual([...parse_triangles("q.obj", encoder.encode(quad).buffer)], [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0]);
   assert.equal(parse_triangles("x.stl", encoder.encode("nothing").buffer).length, 0);
+});
+
+test("a trace through few points of a circle stays near it, and does not swing past a jump", () => {
+  const count = 25;
+  const times = Float64Array.from({ length: count }, (_, i) => i / 60);
+  const circle = Float64Array.from({ length: 3 * count }, (_, i) => [Math.cos, Math.sin, () => 0][i % 3]!((2 * Math.PI * Math.floor(i / 3)) / 12));
+  const radii: number[] = [];
+  smooth_way(circle, times, count, 3, (x, y) => radii.push(Math.hypot(x, y)));
+  assert.equal(radii.length, count + 3 * (count - 3));
+  const inner = radii.slice(5, -2);
+  assert.ok(Math.min(...inner) > 0.995 && Math.max(...inner) < 1.005, `${Math.min(...inner)}`);
+  const jump = Float64Array.from({ length: 3 * count }, (_, i) => (i % 3 === 0 && i / 3 > 12 ? 1 : 0));
+  const xs: number[] = [];
+  smooth_way(jump, times, count, 3, (x) => xs.push(x));
+  assert.ok(xs.every((x, i) => x >= 0 && x <= 1 && (i === 0 || x >= xs[i - 1]!)));
 });
