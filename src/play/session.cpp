@@ -184,13 +184,18 @@ void Session::save(Listener from, const std::string& name) {
   if (!text) {
     failure = fmt::format("`{}` is not among the model's files", name);
   } else {
-    // Whole or not at all: a full disk must not eat the model.
-    const std::string draft = text->path + ".tactus-new";
+    // Whole or not at all: a full disk must not eat the model. A link stays a link, and whoever may read it still may.
+    std::error_code error;
+    std::filesystem::path target = std::filesystem::canonical(text->path, error);
+    if (error) target = text->path;
+    const std::filesystem::path draft = target.string() + ".tactus-new";
     std::ofstream out(draft, std::ios::binary);
     out << text->text;
     out.close();
-    std::error_code error;
-    if (out.good()) std::filesystem::rename(draft, text->path, error);
+    if (const auto before = std::filesystem::status(target, error); std::filesystem::exists(before))
+      std::filesystem::permissions(draft, before.permissions(), error);
+    error.clear();
+    if (out.good()) std::filesystem::rename(draft, target, error);
     if (!out.good() || error) {
       failure = fmt::format("`{}` could not be written{}{}", name, error ? ": " : "", error ? error.message() : "");
       std::filesystem::remove(draft, error);
@@ -206,7 +211,11 @@ void Session::edit(Listener from, const Json& message) {
       !message["version"].is_number_integer() || !message.contains("file") || !message["file"].is_string())
     return;
   SourceText* text = find_text(message["file"]);
-  if (!text || message["text"].get_ref<const std::string&>().size() > longest_text) return;
+  if (!text) return;
+  if (message["text"].get_ref<const std::string&>().size() > longest_text) {
+    const std::string why = fmt::format("a text of more than {} kB is not compiled", longest_text / 1024);
+    return audience_.tell(from, text_of({{"type", "note"}, {"text", why}}));
+  }
   text->text = message["text"];
   waiting_[from] = message["version"];
   begin_compiling();
