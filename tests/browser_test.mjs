@@ -112,7 +112,7 @@ async function until(condition, what) {
     const result = await condition();
     if (result) return result;
     if (performance.now() > end) assert.fail(`never happened: ${typeof what === "function" ? await what() : what}`);
-    await sleep(20);
+    await sleep(50);
   }
 }
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
