@@ -4,7 +4,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, existsSync, mkdtempSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdtempSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { createRequire } from "node:module";
 import net from "node:net";
@@ -23,7 +23,7 @@ const WebSocket = studio("ws");
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 const patience_ms = 20000;
 // Small, since everything is drawn by the processor.
-const viewport = { width: 1100, height: 640 };
+const viewport = { width: 1200, height: 560 };
 const largest_page_bytes = 400_000;
 
 const folder = mkdtempSync(join(tmpdir(), "tactus-browser-"));
@@ -112,7 +112,7 @@ async function until(condition, what) {
     const result = await condition();
     if (result) return result;
     if (performance.now() > end) assert.fail(`never happened: ${typeof what === "function" ? await what() : what}`);
-    await sleep(20);
+    await sleep(50);
   }
 }
 const median = (numbers) => [...numbers].sort((a, b) => a - b)[Math.floor(numbers.length / 2)];
@@ -510,6 +510,13 @@ test("a broken text is marked at its line while the world moves on; mended, it g
   }
   assert.ok((await values(page, "cross1"))[0] >= 1);
   assert.equal(await slider_number(page, "b"), 4);
+  const taken = await page.evaluate(() => {
+    const { sent, frames: all } = window.recorded;
+    const edit = sent.filter((message) => message.type === "edit").at(-1);
+    const before_edit = all.filter((frame) => frame.at < edit.at).at(-1).generation;
+    return all.find((frame) => frame.generation > before_edit).at - edit.at;
+  });
+  figures.push(`edit sent by the page to its first frame of the new generation: ${taken.toFixed(0)} ms`);
   assert.deepEqual(page.complaints, []);
 });
 
@@ -537,26 +544,6 @@ test("an edit that compiles is moving soon", async () => {
   }
 });
 
-test("typed in the page, an edit moves soon after the last key", async () => {
-  const world = await play(copy_example("ball_on_spring.tact"));
-  const page = await open(world);
-  const old_generation = await generation(page);
-  await type_at_end(page, "// typed");
-  await until(async () => (await generation(page)) > old_generation, "a new generation");
-  await until_moving(page);
-  const taken = await page.evaluate(() => {
-    const { sent, frames } = window.recorded;
-    return sent
-      .filter((message) => message.type === "edit")
-      .map((edit) => {
-        const before_edit = frames.filter((frame) => frame.at < edit.at).at(-1).generation;
-        return (frames.find((frame) => frame.generation > before_edit)?.at ?? NaN) - edit.at;
-      });
-  });
-  figures.push(`edit sent by the page to its first frame of the new generation: ${taken.map((ms) => ms.toFixed(0)).join(", ")} ms`);
-  assert.ok(taken.every((ms) => ms > 0 && ms < 5000), `${taken}`);
-});
-
 test("from a pointer that moves to a hand that moved", async () => {
   const world = await play(copy_example("two_ball.tact"));
   const page = await open(world);
@@ -571,9 +558,9 @@ test("from a pointer that moves to a hand that moved", async () => {
       const times = [];
       for (let i = 0; i < 20; ++i) {
         const { frames } = window.recorded;
-        const rests = () => frames.slice(-6).every((frame) => frame.position[0] === frames.at(-1).position[0]);
+        const rests = () => frames.slice(-4).every((frame) => frame.position[0] === frames.at(-1).position[0]);
         const end = performance.now() + patience;
-        do await new Promise((resolve) => setTimeout(resolve, 50 + 7 * (i % 5)));
+        do await new Promise((resolve) => setTimeout(resolve, 30 + 7 * (i % 5)));
         while (!rests() && performance.now() < end);
         const from = frames.at(-1).position[0];
         const began = performance.now();
@@ -695,7 +682,11 @@ test("a world that fails says so and stands still; reset brings it back, an edit
 });
 
 test("save writes the file, and only then", async () => {
-  const world = await play(copy_example("two_ball.tact"));
+  const real_file = copy_example("two_ball.tact");
+  chmodSync(real_file, 0o640);
+  const link = join(real_file, "..", "link.tact");
+  symlinkSync(real_file, link);
+  const world = await play(link);
   const page = await open(world);
   const original = readFileSync(world.file, "utf8");
   await type_at_end(page, "// saved by the page");
@@ -706,6 +697,8 @@ test("save writes the file, and only then", async () => {
   await page.click("#save");
   await until(async () => (await tab.getAttribute("data-unsaved")) === "false", "no dot");
   assert.equal(readFileSync(world.file, "utf8"), `${original}// saved by the page`);
+  assert.ok(lstatSync(link).isSymbolicLink());
+  assert.equal(lstatSync(real_file).mode & 0o777, 0o640);
 });
 
 test("strangers are refused: no token, a wrong one, foreign Host and Origin, wrong cookie", async () => {
@@ -833,6 +826,7 @@ test("too much is refused, nonsense is survived, and the world goes on", async (
     '{"type":"resume"}',
   ];
   const client = await connect(world, cookie);
+  nonsense.push(JSON.stringify({ type: "edit", file: "two_ball.tact", text: "/".repeat(600_000), version: 3 }));
   for (const text of nonsense) {
     client.say(text);
     await sleep(5);
@@ -840,7 +834,7 @@ test("too much is refused, nonsense is survived, and the world goes on", async (
   }
   await goes_on();
   assert.equal(client.closed, null);
-  assert.ok(client.came.some((message) => message.type === "note"));
+  assert.ok(client.came.some((message) => message.type === "note" && /is not compiled/.test(message.text)));
   client.say({ type: "speed", value: 1 });
   client.socket.terminate();
   watcher.socket.terminate();
