@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
 #include "kernel/kernel.h"
@@ -17,6 +23,7 @@ namespace live {
 namespace {
 
 constexpr double most_damping = 50;             // N s/m: a desktop device's own limit is of this size
+constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
 constexpr double longest_step_of_follower = 2;  // w * period: beyond, it would jump
 
 // What a model's structure is called; two with the same keep each other's discrete values.
@@ -146,7 +153,24 @@ std::optional<sim::Failure> World::meet_boundary_values(const std::vector<double
   }
   std::vector<sim::ParameterValue> values;
   for (std::uint32_t i = 0; i < parameters.size(); ++i) values.push_back({i, parameters[i]});
-  const sim::BoundarySolution found = sim::solve_boundary({table, *plan, values, {}});
+  std::atomic<bool> is_enough = false;
+  sim::BoundarySolution found;
+  {
+    const std::jthread watch([&](const std::stop_token& is_found) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any().wait_for(lock, is_found, longest_search, [] { return false; });
+      is_enough = true;
+    });
+    found = sim::solve_boundary({table, *plan, values, {}, &is_enough});
+  }
+  if (found.is_interrupted) {
+    sim::Failure failure;
+    failure.kind = sim::status_name(TACTUS_NO_START);
+    failure.text = fmt::format("no start that meets the boundary values was found within {} s", longest_search.count());
+    failure.hint = "`tactus run` searches for as long as it takes; a nearer guess, `x'(0) ~ 3`, makes it quick";
+    return failure;
+  }
   if (found.failure) return found.failure;
   std::ranges::copy(found.nodes[0].states, instance_.states().begin());
   timing_.notes.push_back(found.note());
