@@ -1,5 +1,6 @@
 #include "play/describe.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -73,12 +74,14 @@ void put(std::vector<std::byte>& bytes, const void* from, std::size_t size) {
 Calibration calibrate(const tactus_model& model, const std::vector<double>& parameters, const picture::World& picture) {
   Calibration calibration;
   const live::HandPlaces hand = live::find_hand(model);
-  if (hand.components == 0) return calibration;
+  // Of three coordinates a flat picture uses two.
+  const std::uint32_t components = std::min(hand.components, static_cast<std::uint32_t>(picture.dimensions));
+  if (components == 0) return calibration;
   const std::vector<double> rest = outputs_with_hand(model, parameters, hand, {});
   if (rest.empty()) return calibration;
   constexpr double little = 1e-3;
   std::vector<std::vector<double>> moved;
-  for (std::uint32_t i = 0; i < hand.components; ++i) {
+  for (std::uint32_t i = 0; i < components; ++i) {
     std::array<double, 3> position = {};
     position[i] = little;
     moved.push_back(outputs_with_hand(model, parameters, hand, position));
@@ -86,11 +89,10 @@ Calibration calibrate(const tactus_model& model, const std::vector<double>& para
   }
   for (std::uint32_t c = 0; c < model.channel_count; ++c) {
     const tactus_channel& channel = model.channels[c];
-    if (channel.columns != 1 || channel.rows < hand.components || channel.rows > 3 || !is_drawn(picture, channel))
-      continue;
+    if (channel.columns != 1 || channel.rows < components || channel.rows > 3 || !is_drawn(picture, channel)) continue;
     Calibration found;
     bool follows = true;
-    for (std::uint32_t i = 0; i < hand.components; ++i) {
+    for (std::uint32_t i = 0; i < components; ++i) {
       found.scale[i] = (moved[i][channel.at + i] - rest[channel.at + i]) / little;
       found.offset[i] = rest[channel.at + i];
       follows = follows && std::isnormal(found.scale[i]);

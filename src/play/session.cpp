@@ -18,8 +18,8 @@ constexpr std::int64_t passes_a_second = 60;
 constexpr std::int64_t statistics_every = passes_a_second / 4;
 constexpr std::size_t longest_text = 512 * 1024;
 constexpr double slowest = 0.01, fastest = 100;
-constexpr double farthest = 1e6;          // of a hand, in its own coordinates: beyond it no screen reaches
-constexpr int deepest = 8;                // of a message's arrays and objects; the protocol's have two
+constexpr double farthest = 1e6;         // of a hand, in its own coordinates: beyond it no screen reaches
+constexpr int deepest = 8;               // of a message's arrays and objects; the protocol's have two
 constexpr double least_slip_told = 0.5;  // s
 
 constexpr const char* busy = "the loop is busy: try again";

@@ -3,8 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <condition_variable>
+#include <mutex>
+#include <stop_token>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
 
 #include "kernel/kernel.h"
@@ -18,7 +24,8 @@ namespace {
 
 constexpr double most_damping = 50;  // N s/m: a desktop device's own limit is of this size
 constexpr double default_period = 1e-3;
-constexpr double longest_step_of_follower = 2;  // w * period: beyond, it would jump
+constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
+constexpr double longest_step_of_follower = 2;     // w * period: beyond, it would jump
 
 // What a model's structure is called; two with the same keep each other's discrete values.
 std::vector<std::string_view> structure_of(const tactus_model& model) {
@@ -111,8 +118,7 @@ World::World(const tactus_model& model, Timing timing, const tk_limits& limits)
   tk_begin_limiting(&limiter_, &limits);
 }
 
-std::optional<sim::Failure> World::start(const std::vector<double>& parameters,
-                                         const tactus_model* with_tangents) {
+std::optional<sim::Failure> World::start(const std::vector<double>& parameters, const tactus_model* with_tangents) {
   tactus_instance* instance = instance_.get();
   int status = tk_reset(&model_, instance);
   if (status == TACTUS_OK) {
@@ -148,12 +154,30 @@ std::optional<sim::Failure> World::meet_boundary_values(const std::vector<double
   }
   std::vector<sim::ParameterValue> values;
   for (std::uint32_t i = 0; i < parameters.size(); ++i) values.push_back({i, parameters[i]});
-  const sim::BoundarySolution found = sim::solve_boundary({table, *plan, values, {}});
+  std::atomic<bool> is_enough = false;
+  sim::BoundarySolution found;
+  {
+    const std::jthread watch([&](const std::stop_token& is_found) {
+      std::mutex mutex;
+      std::unique_lock lock(mutex);
+      std::condition_variable_any().wait_for(lock, is_found, longest_search, [] { return false; });
+      is_enough = true;
+    });
+    found = sim::solve_boundary({table, *plan, values, {}, &is_enough});
+  }
+  if (found.is_interrupted) {
+    sim::Failure failure;
+    failure.kind = sim::status_name(TACTUS_NO_START);
+    failure.text = fmt::format("no start that meets the boundary values was found within {} s", longest_search.count());
+    failure.hint = "`tactus run` searches for as long as it takes; a nearer guess, `x'(0) ~ 3`, makes it quick";
+    return failure;
+  }
   if (found.failure) return found.failure;
   std::ranges::copy(found.nodes[0].states, instance_.states().begin());
   timing_.notes.push_back(found.note());
   if (found.nodes.size() > 1)
-    timing_.notes.emplace_back("this motion runs away from its start too fast to meet its later boundary values in one go");
+    timing_.notes.emplace_back(
+        "this motion runs away from its start too fast to meet its later boundary values in one go");
   return std::nullopt;
 }
 
