@@ -834,7 +834,7 @@ test("too much is refused, nonsense is survived, and the world goes on", async (
   }
   await goes_on();
   assert.equal(client.closed, null);
-  assert.ok(client.came.some((message) => message.type === "note" && /is not compiled/.test(message.text)));
+  assert.ok(client.came.some((message) => message.type === "note" && /was not taken/.test(message.text)));
   client.say({ type: "speed", value: 1 });
   client.socket.terminate();
   watcher.socket.terminate();

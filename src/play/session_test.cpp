@@ -538,6 +538,7 @@ TEST(Session, OfManyEditsTheLastWinsAndEveryEditorIsAnswered) {
   for (const Listener listener : {alice, bob}) {
     std::int64_t before = 0;
     for (const Json& message : played.told("diagnostics", listener)) {
+      if (message["version"] == 0) continue;  // another's edit compiled
       EXPECT_GT(message["version"].get<std::int64_t>(), before);
       before = message["version"];
     }
