@@ -88,8 +88,7 @@ Calibration calibrate(const tactus_model& model, const std::vector<double>& para
   }
   for (std::uint32_t c = 0; c < model.channel_count; ++c) {
     const tactus_channel& channel = model.channels[c];
-    if (channel.columns != 1 || channel.rows < components || channel.rows > 3 || !is_drawn(picture, channel))
-      continue;
+    if (channel.columns != 1 || channel.rows < components || channel.rows > 3 || !is_drawn(picture, channel)) continue;
     Calibration found;
     bool follows = true;
     for (std::uint32_t i = 0; i < components; ++i) {

@@ -19,8 +19,8 @@ void make_world(Prepared& prepared, const std::vector<Moved>& moved, double peri
   running->world = std::make_unique<live::World>(model, std::move(timing), live::mouse_limits);
   running->table = best_table(*prepared.code, solver);
   running->owner = prepared.code;
-  prepared.failure = running->world->start(
-      parameters_of(model, moved), sim::has_later_conditions(model) ? prepared.code->with_tangents() : nullptr);
+  prepared.failure = running->world->start(parameters_of(model, moved),
+                                           sim::has_later_conditions(model) ? prepared.code->with_tangents() : nullptr);
   if (!prepared.failure) prepared.running = std::move(running);
 }
 
@@ -41,8 +41,8 @@ const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
   return tactus_is_stiff_solver(solver) ? code.with_tangents(tangent::only(TACTUS_OF_DERIVATIVE)) : code.current();
 }
 
-Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides,
-                 const std::vector<Moved>& moved, double period) {
+Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides, const std::vector<Moved>& moved,
+                 double period) {
   Prepared prepared;
   prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
   if (!prepared.compiled.program) return prepared;

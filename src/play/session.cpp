@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "play/describe.h"
 #include "runtime/trace/replace_file.h"
@@ -18,8 +19,8 @@ constexpr std::int64_t passes_a_second = 60;
 constexpr std::int64_t statistics_every = passes_a_second / 4;
 constexpr std::size_t longest_text = 512 * 1024;
 constexpr double slowest = 0.01, fastest = 100;
-constexpr double farthest = 1e6;          // of a hand, in its own coordinates: beyond it no screen reaches
-constexpr int deepest = 8;                // of a message's arrays and objects; the protocol's have two
+constexpr double farthest = 1e6;         // of a hand, in its own coordinates: beyond it no screen reaches
+constexpr int deepest = 8;               // of a message's arrays and objects; the protocol's have two
 constexpr double least_slip_told = 0.5;  // s
 
 constexpr const char* busy = "the loop is busy: try again";
@@ -286,7 +287,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
     return;
   }
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
-  code_ = std::move(prepared.code);
+  free_aside(std::exchange(code_, std::move(prepared.code)));
   parameters_ = std::move(parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
@@ -297,6 +298,14 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   told_failure_ = false;
   audience_.tell_all(text_of(world_message()));
   audience_.tell_all(text_of(state_message()));
+}
+
+// Old code ends with the thread that still optimises it, which can take a tenth of a second: nobody waits for that.
+void Session::free_aside(std::shared_ptr<emit_llvm::CompiledModel> code) {
+  using namespace std::chrono_literals;
+  std::erase_if(freeing_, [](const auto& done) { return done.wait_for(0s) == std::future_status::ready; });
+  if (code != code_)
+    freeing_.push_back(std::async(std::launch::async, [old = std::move(code)]() mutable { old.reset(); }));
 }
 
 // --- What pages are told ----------------------------------------------------------------------------------------------

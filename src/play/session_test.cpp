@@ -219,8 +219,7 @@ TEST(Session, TheTwoBallWorldIsDescribedAsItsTextSays) {
 
   std::vector<std::string> kinds;
   for (const Json& drawing : world["drawings"]) kinds.push_back(drawing["kind"]);
-  EXPECT_EQ(kinds,
-            (std::vector<std::string>{"box", "box", "text", "text", "spring", "sphere", "sphere", "arrow"}));
+  EXPECT_EQ(kinds, (std::vector<std::string>{"box", "box", "text", "text", "spring", "sphere", "sphere", "arrow"}));
   const Frame frame = played.frame();
   const Json& box = world["drawings"][0];
   EXPECT_EQ(box["color"], "steelblue");
@@ -304,7 +303,8 @@ TEST(Session, StatisticsComeFourTimesASecond) {
   for (int i = 0; i < 60; ++i) played.session->go_on();
   const std::vector<Json> told = played.told("statistics");
   ASSERT_EQ(told.size(), 4u);
-  for (const char* name : {"ticks", "late", "compute", "missed", "slipped", "steal", "steps", "scheduling", "frames", "clients"})
+  for (const char* name :
+       {"ticks", "late", "compute", "missed", "slipped", "steal", "steps", "scheduling", "frames", "clients"})
     EXPECT_TRUE(told[0].contains(name)) << name;
   EXPECT_EQ(told[0]["clients"], 2);
 }
@@ -395,17 +395,27 @@ TEST(Session, NothingAPageSaysEndsTheProgram) {
   std::string objects;
   for (int i = 0; i < 50'000; ++i) objects += R"({"a":)";
   const std::string closed = deep + std::string(deep.size(), ']');
-  for (const std::string& text :
-       {std::string(), std::string("null"), std::string("\xff\xfe"), std::string("{\"type\":\"\\ud800\"}"), deep, objects,
-        closed, R"({"type":"hand","position":[0,0,0],"button":)" + closed + "}",
-        R"({"type":)" + closed + "}", R"({"type":"set","name":"k","value":)" + closed + "}",
-        std::string(R"({"type":"set","name":"k","value":1e400})"), std::string(R"({"type":"set","name":"k","value":NaN})"),
-        std::string(R"({"type":"hand","position":[1e308,1e308,-1e308]})"),
-        std::string(R"({"type":"hand","position":["a",{},[]]})"), std::string(R"({"type":"hand","position":{"0":1}})"),
-        std::string(R"({"type":"edit","file":["m.tact"],"text":"","version":1})"),
-        std::string(R"({"type":"edit","file":"m.tact","text":5,"version":"x"})"),
-        std::string(R"({"type":"save","file":{}})"), std::string(R"({"type":"save"})"),
-        std::string(R"({"type":"speed","value":[]})"), std::string(R"({"type":"speed","value":-0.0})")}) {
+  for (const std::string& text : {std::string(),
+                                  std::string("null"),
+                                  std::string("\xff\xfe"),
+                                  std::string("{\"type\":\"\\ud800\"}"),
+                                  deep,
+                                  objects,
+                                  closed,
+                                  R"({"type":"hand","position":[0,0,0],"button":)" + closed + "}",
+                                  R"({"type":)" + closed + "}",
+                                  R"({"type":"set","name":"k","value":)" + closed + "}",
+                                  std::string(R"({"type":"set","name":"k","value":1e400})"),
+                                  std::string(R"({"type":"set","name":"k","value":NaN})"),
+                                  std::string(R"({"type":"hand","position":[1e308,1e308,-1e308]})"),
+                                  std::string(R"({"type":"hand","position":["a",{},[]]})"),
+                                  std::string(R"({"type":"hand","position":{"0":1}})"),
+                                  std::string(R"({"type":"edit","file":["m.tact"],"text":"","version":1})"),
+                                  std::string(R"({"type":"edit","file":"m.tact","text":5,"version":"x"})"),
+                                  std::string(R"({"type":"save","file":{}})"),
+                                  std::string(R"({"type":"save"})"),
+                                  std::string(R"({"type":"speed","value":[]})"),
+                                  std::string(R"({"type":"speed","value":-0.0})")}) {
     played.session->message(alice, text);
     played.session->go_on();
   }
@@ -432,8 +442,8 @@ TEST(Session, MutatedMessagesDoNoHarm) {
       R"({"type":"edit","file":"m.tact","text":"boundary x with x(0) = 1; system x' = -x;","version":7})",
       R"({"type":"save","file":"m.tact"})",
   };
-  const std::string pieces[] = {"1e999", "null", "[[[[", "}", "\"", "-", "\\u0000", "\xc3", "{}", "1e308", "true", ",", "NaN",
-                                "18446744073709551615"};
+  const std::string pieces[] = {"1e999", "null", "[[[[",  "}",    "\"", "-",   "\\u0000",
+                                "\xc3",  "{}",   "1e308", "true", ",",  "NaN", "18446744073709551615"};
   std::mt19937 random(20240607);
   const auto below = [&](std::size_t n) { return static_cast<std::size_t>(random() % n); };
   for (int i = 0; i < 2000; ++i) {
@@ -441,11 +451,21 @@ TEST(Session, MutatedMessagesDoNoHarm) {
     for (std::size_t k = 1 + below(3); k > 0 && !text.empty(); --k) {
       const std::size_t at = below(text.size());
       switch (below(5)) {
-        case 0: text[at] = static_cast<char>(random()); break;
-        case 1: text.erase(at, 1 + below(8)); break;
-        case 2: text.insert(at, pieces[below(std::size(pieces))]); break;
-        case 3: text.replace(at, 1 + below(6), pieces[below(std::size(pieces))]); break;
-        default: text.resize(at); break;
+        case 0:
+          text[at] = static_cast<char>(random());
+          break;
+        case 1:
+          text.erase(at, 1 + below(8));
+          break;
+        case 2:
+          text.insert(at, pieces[below(std::size(pieces))]);
+          break;
+        case 3:
+          text.replace(at, 1 + below(6), pieces[below(std::size(pieces))]);
+          break;
+        default:
+          text.resize(at);
+          break;
       }
     }
     played.session->message(below(2) ? alice : bob, text);
@@ -617,7 +637,8 @@ TEST(Session, AnEditMendsAFailedWorld) {
   ASSERT_TRUE(played.until([&] { return played.generation() == 2u; }));
   EXPECT_FALSE(played.session->failure());
   const Frame frame = played.frame(1e-3);
-  EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);  // from its start: there was nothing to go on with
+  EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time),
+              1e-9);  // from its start: there was nothing to go on with
 }
 
 TEST(Session, OneListenerHoldsTheHand) {

@@ -22,9 +22,9 @@
 namespace live {
 namespace {
 
-constexpr double most_damping = 50;             // N s/m: a desktop device's own limit is of this size
+constexpr double most_damping = 50;                // N s/m: a desktop device's own limit is of this size
 constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
-constexpr double longest_step_of_follower = 2;  // w * period: beyond, it would jump
+constexpr double longest_step_of_follower = 2;     // w * period: beyond, it would jump
 
 // What a model's structure is called; two with the same keep each other's discrete values.
 std::vector<std::string_view> structure_of(const tactus_model& model) {
@@ -116,8 +116,7 @@ World::World(const tactus_model& model, Timing timing, const tk_limits& limits)
   tk_begin_limiting(&limiter_, &limits);
 }
 
-std::optional<sim::Failure> World::start(const std::vector<double>& parameters,
-                                         const tactus_model* with_tangents) {
+std::optional<sim::Failure> World::start(const std::vector<double>& parameters, const tactus_model* with_tangents) {
   tactus_instance* instance = instance_.get();
   int status = tk_reset(&model_, instance);
   if (status == TACTUS_OK) {
@@ -175,7 +174,8 @@ std::optional<sim::Failure> World::meet_boundary_values(const std::vector<double
   std::ranges::copy(found.nodes[0].states, instance_.states().begin());
   timing_.notes.push_back(found.note());
   if (found.nodes.size() > 1)
-    timing_.notes.emplace_back("this motion runs away from its start too fast to meet its later boundary values in one go");
+    timing_.notes.emplace_back(
+        "this motion runs away from its start too fast to meet its later boundary values in one go");
   return std::nullopt;
 }
 
