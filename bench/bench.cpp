@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|scale]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|scale|play]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     } else {
       fmt::print(stderr,
                  "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only "
-                 "steps|text|memory|editor|stiff|events|mechanics|scale]\n");
+                 "steps|text|memory|editor|stiff|events|mechanics|scale|play]\n");
       return 2;
     }
   }
@@ -87,6 +87,7 @@ int main(int argc, char** argv) {
   add("stiff", bench::measure_stiff);
   add("events", bench::measure_events);
   add("mechanics", bench::measure_mechanics);
+  add("play", bench::measure_play);
 
   if (options.json) {
     auto array = nlohmann::ordered_json::array();

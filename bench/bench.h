@@ -12,7 +12,7 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;    // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "scale"; empty: all
+  std::string only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "scale", "play"; empty: all
 };
 
 // One line of the table.
@@ -33,6 +33,7 @@ std::vector<Figure> measure_mechanics(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);
+std::vector<Figure> measure_play(const Options& options);
 
 double median(std::vector<double> values);
 

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 #include "play/describe.h"
 #include "runtime/trace/replace_file.h"
@@ -296,7 +297,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
     return;
   }
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
-  code_ = std::move(prepared.code);
+  free_aside(std::exchange(code_, std::move(prepared.code)));
   parameters_ = std::move(parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
@@ -307,6 +308,14 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   told_failure_ = false;
   audience_.tell_all(text_of(world_message()));
   audience_.tell_all(text_of(state_message()));
+}
+
+// Old code ends with the thread that still optimises it, which can take a tenth of a second: nobody waits for that.
+void Session::free_aside(std::shared_ptr<emit_llvm::CompiledModel> code) {
+  using namespace std::chrono_literals;
+  std::erase_if(freeing_, [](const auto& done) { return done.wait_for(0s) == std::future_status::ready; });
+  if (code != code_)
+    freeing_.push_back(std::async(std::launch::async, [old = std::move(code)]() mutable { old.reset(); }));
 }
 
 // --- What pages are told ----------------------------------------------------------------------------------------------

@@ -82,6 +82,7 @@ class Session {
   void begin_compiling();
   void finish_compiling();
   void adopt(Prepared prepared, bool goes_on);
+  void free_aside(std::shared_ptr<emit_llvm::CompiledModel> code);
   void note_overrun();
 
   std::vector<Moved> moved_parameters() const;
@@ -102,6 +103,7 @@ class Session {
   std::future<Prepared> compiling_;
   std::optional<Prepared> ready_;  // while the loop has not yet taken what came before
   bool ready_goes_on_ = true;
+  std::vector<std::future<void>> freeing_;
   Json diagnostics_ = Json::array();
 
   std::optional<Listener> holder_;  // who has the hand

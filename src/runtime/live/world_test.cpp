@@ -72,6 +72,15 @@ TEST(World, TheInputIsContinuousWhateverIsTold) {
   }
 }
 
+TEST(World, TheFirstTickAfterAMessageFeelsIt) {
+  const Dragged model;
+  Played played(model.table);
+  played.run(10, at(0));
+  EXPECT_EQ(played.world.limiter().force[0], 0);
+  played.run(1, at(0.1));
+  EXPECT_LT(played.world.limiter().force[0], 0);
+}
+
 TEST(World, ALostHandFeelsNothing) {
   const Dragged model;
   Played played(model.table);

@@ -1,0 +1,200 @@
+"""`tactus play` without a page: its numbers, options and mistakes, how it ends, what its loop asks of the system, and its memory.
+
+    python3 tests/play_test.py build/bin/tactus [TEST..]
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+TWO_BALL = ROOT / "examples" / "two_ball.tact"
+TACTUS = ""
+
+EXPLODES = """\
+simulation step_size = 0.001
+boundary x with x(0) = 1;
+system
+  x' = x^2;
+"""
+NO_START = """\
+simulation step_size = 0.01
+boundary x with x(0) = 2; z with z(0) ~ 1;
+system
+  x' = 1 + z / 10;
+  z^2 + sin(z) / 1000 = 1 - x;
+"""
+
+
+def resident(process):
+    """kB of memory in use."""
+    status = pathlib.Path(f"/proc/{process.pid}/status").read_text()
+    return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1))
+
+
+class Play(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tactus_play_"))
+        self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
+
+    def write(self, text, name="m.tact"):
+        path = self.folder / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    def play(self, *words, exit_code=0):
+        done = subprocess.run([TACTUS, "play", *map(str, words)], capture_output=True, text=True, cwd=self.folder, timeout=120,
+                              check=False)
+        self.assertEqual(done.returncode, exit_code, f"tactus play {words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def numbers(self, *words, exit_code=0):
+        return json.loads(self.play(*words, "--headless", "--json", exit_code=exit_code).stdout)
+
+    def begin(self, *words):
+        process = subprocess.Popen([TACTUS, "play", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   cwd=self.folder)
+        self.addCleanup(process.stdout.close)
+        self.addCleanup(process.stderr.close)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.kill)
+        return process
+
+
+class Numbers(Play):
+    # Ticks are counted with a factor of two to either side: a busy machine may let the world slip, which is counted too.
+    def test_the_world_goes_with_the_clock(self):
+        told = self.numbers(TWO_BALL, "--for", 1)
+        self.assertEqual(told["status"], "done")
+        self.assertTrue(500 <= told["ticks"] <= 2000, told)
+        self.assertAlmostEqual(told["time"], told["ticks"] / 1000, delta=0.05)
+        self.assertEqual(told["steps"], told["ticks"])
+        for name in ("late", "compute"):
+            part = told[name]
+            self.assertTrue(0 <= part["median"] <= part["p99"] <= part["p999"] <= part["longest"], part)
+        self.assertGreaterEqual(told["missed"], 0)
+        self.assertGreaterEqual(told["slipped"], 0)
+        self.assertIn(told["scheduling"], ("fifo", "normal"))
+        self.assertEqual(told["clients"], 0)
+
+    def test_speed(self):
+        told = self.numbers(TWO_BALL, "--for", 1, "--speed", 10)
+        self.assertTrue(5 <= told["time"] <= 20, told)
+
+    def test_rate(self):
+        told = self.numbers(TWO_BALL, "--for", 1, "--rate", 200)
+        self.assertTrue(100 <= told["ticks"] <= 400, told)
+        self.assertEqual(told["steps"], 5 * told["ticks"])  # steps stay at most as long as the text's
+        self.assertAlmostEqual(told["time"], told["ticks"] / 200, delta=0.05)
+
+    def test_paused(self):
+        told = self.numbers(TWO_BALL, "--for", 0.5, "--paused")
+        self.assertEqual((told["time"], told["ticks"]), (0, 0))
+
+    def test_spin_and_normal_priority(self):
+        told = self.numbers(TWO_BALL, "--for", 0.5, "--spin", 100, "--normal-priority")
+        self.assertEqual(told["scheduling"], "normal")
+        self.assertEqual(told["notes"], [])  # nothing was asked for, so nothing was refused
+        self.assertGreater(told["ticks"], 100)
+
+    def test_for_people(self):
+        done = self.play(TWO_BALL, "--headless", "--for", 0.5)
+        self.assertRegex(done.stdout, r"t = \S+ after \d+ ticks")
+        self.assertIn("late ", done.stdout)
+        self.assertEqual(self.play(TWO_BALL, "--headless", "--for", 0.2, "--quiet").stdout, "")
+
+
+class Mistakes(Play):
+    def test_options(self):
+        for words, says in [(("--rate", 5), "--rate"), (("--speed", 1000), "--speed"), (("--spin", -1), "--spin"),
+                            (("--for", -1), "--for"), (("--set", "k"), "--set"), (("--set", "kk=1"), "kk"), (("--prot", 1), "--prot")]:
+            with self.subTest(words):
+                done = self.play(TWO_BALL, "--headless", "--for", "0.1", *words, exit_code=2)
+                self.assertIn(says, done.stderr)
+                self.assertIn("hint", done.stderr)
+        self.assertIn("cannot be read", self.play("nothing.tact", "--headless", exit_code=2).stderr)
+        self.play("--headless", exit_code=2)
+
+    def test_models(self):
+        path = self.write("boundary x with x(0) = 1;\nsystem\n  x' = -y;\n")
+        self.assertIn("m.tact:3:", self.play(path, "--headless", exit_code=1).stderr)
+        told = self.numbers(path, exit_code=1)
+        self.assertEqual(told["status"], "error")
+        self.assertEqual(told["diagnostics"][0]["line"], 3)
+
+    def test_a_start_that_is_not_there(self):
+        path = self.write(NO_START)
+        self.assertIn("tactus: ", self.play(path, "--headless", exit_code=4).stderr)
+        told = self.numbers(path, exit_code=4)
+        self.assertEqual(told["status"], "failed")
+        self.assertTrue(told["failure"])
+
+    def test_a_world_that_explodes(self):
+        path = self.write(EXPLODES)
+        told = self.numbers(path, "--speed", 10, "--for", 60, exit_code=4)
+        self.assertEqual(told["status"], "failed")
+        self.assertIn("finite", told["failure"])
+        self.assertAlmostEqual(told["time"], 1, delta=0.02)  # x = 1 / (1 - t)
+        self.assertIn("finite", self.play(path, "--headless", "--speed", 10, "--for", 60, exit_code=4).stderr)
+
+
+class System(Play):
+    def test_interrupts_end_it_well(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.begin(TWO_BALL, "--headless", "--json")
+            time.sleep(1)
+            process.send_signal(number)
+            out, _ = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 0)
+            told = json.loads(out)
+            self.assertEqual(told["status"], "done")
+            self.assertGreater(told["ticks"], 0)
+
+    def test_the_loop_only_sleeps(self):
+        if not shutil.which("strace"):
+            self.skipTest("strace is not installed")
+        trace = self.folder / "trace"
+        strace = ["strace", "-f", "-o", str(trace)]
+        refused = subprocess.run([*strace, "true"], capture_output=True, text=True, check=False)
+        if refused.returncode != 0:
+            self.skipTest(f"this machine lets no process be traced: {refused.stderr.strip()}")
+        done = subprocess.run([*strace, TACTUS, "play", str(TWO_BALL), "--headless", "--for", "1", "--json"], capture_output=True,
+                              text=True, timeout=120, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lines = trace.read_text(errors="replace").splitlines()
+        named = [line.split()[0] for line in lines if 'prctl(PR_SET_NAME, "tactus-loop"' in line]
+        self.assertEqual(len(named), 1)
+        # What it calls: `1234 name(..`; `1234 <... name resumed>..` is the end of a call that is already counted.
+        calls = [found.group(1) for line in lines if (found := re.match(named[0] + r"\s+(\w+)\(", line))]
+        first = calls.index("clock_nanosleep")
+        last = len(calls) - 1 - calls[::-1].index("clock_nanosleep")
+        running = calls[first:last + 1]
+        self.assertGreater(len(running), 100)
+        self.assertEqual(set(running) - {"restart_syscall"}, {"clock_nanosleep"})
+
+    def test_memory_stays_flat(self):
+        process = self.begin(TWO_BALL, "--headless", "--speed", 100, "--for", 8, "--json")
+        time.sleep(2)
+        before = after = 0
+        for _ in range(8):  # the optimised code may come late on a busy machine
+            time.sleep(0.25)
+            before = max(before, resident(process))
+        time.sleep(2)
+        for _ in range(4):
+            time.sleep(0.25)
+            after = max(after, resident(process))
+        out, _ = process.communicate(timeout=60)
+        self.assertLess(after - before, 1024)
+        self.assertGreater(json.loads(out)["time"], 200)
+
+
+if __name__ == "__main__":
+    TACTUS = os.path.abspath(sys.argv.pop(1))
+    unittest.main()
