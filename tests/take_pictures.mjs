@@ -14,7 +14,7 @@ const { chromium } = createRequire(join(root, "studio/package.json"))("playwrigh
 
 // The hand's way, in points of the world, each reached after so many milliseconds; the picture is taken at its end.
 const worlds = {
-  two_ball: [[0, 0, 0], [150, -60, 700], [370, -270, 1200], [372, -275, 2600], [250, 0, 600], [60, 150, 500]],
+  two_ball: [[0, 0, 0], [150, -60, 700], [370, -270, 1200], [372, -275, 2600], [250, 0, 600], [-100, 60, 400]],
   inverted_pendulum: [[0, 0, 0], [0.3, 0, 800], [-0.2, 0, 1500], [1.1, 0, 1500]],
   flick: [[0.08, 0.02, 0], [0.02, 0.08, 500], [-0.09, 0.05, 700], [-0.07, -0.06, 600], [0.02, -0.08, 500], [0.1, 0.05, 600]],
 };
@@ -144,7 +144,7 @@ for (const [suffix, options, names] of screens) {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     await page.goto(world.url);
-    await page.waitForSelector(".parameter");
+    await page.waitForSelector(".parameter", { state: "attached" });
     await sleep(1500);
     await follow(page, worlds[name]);
     writeFileSync(join(folder, `play_${name}${suffix}.png`), squeeze(await page.screenshot()));

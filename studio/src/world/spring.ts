@@ -9,7 +9,7 @@ import { type Maker, nothing_to_dispose } from "./stage";
 
 const default_radius_share = 1 / 60;
 const straight_share = 0.12;
-const zigzags = 12;
+const zigzags = 9;
 export const points_of_zigzag = 2 * zigzags + 4;
 const turns = 9;
 const rings_a_turn = 14;
@@ -51,7 +51,7 @@ export const make_spring: Maker = (drawing, stage, color, height) => {
       update(moment) {
         const length = read(moment.values);
         // A spring shorter than its own width would be a blot: its teeth shrink with it.
-        const r = Math.min(radius?.read(moment.values, 0, 0) ?? default_radius_share * moment.extent, 0.4 * length);
+        const r = Math.min(radius?.read(moment.values, 0, 0) ?? default_radius_share * moment.extent, 0.12 * length);
         const { line } = stage.springs;
         line.begin(slot);
         if (length > 0) {
