@@ -25,7 +25,6 @@ namespace {
 constexpr double most_damping = 50;  // N s/m: a desktop device's own limit is of this size
 constexpr double default_period = 1e-3;
 constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
-constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
 constexpr double longest_step_of_follower = 2;     // w * period: beyond, it would jump
 
 // What a model's structure is called; two with the same keep each other's discrete values.
