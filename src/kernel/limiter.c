@@ -6,7 +6,7 @@
 static double tk_length(const double* v) { return tk_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
 /* v no longer than that; whether it had to be cut. Squares of large components overflow, so they are counted in the largest. */
-static int tk_shorten(double longest, double* v) {
+static int tk_shorten_to(double longest, double* v) {
   double largest = 0.0;
   for (int i = 0; i < 3; i++) largest = tk_max(largest, tk_abs(v[i]));
   if (!(largest > 0.0)) return 0;
@@ -53,13 +53,13 @@ void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age,
   }
   limiter->fall = 0.0;
 
-  if (tk_shorten(limits->force, force)) limiter->acts |= TK_LIMIT_FORCE;
+  if (tk_shorten_to(limits->force, force)) limiter->acts |= TK_LIMIT_FORCE;
   double change[3];
   for (int i = 0; i < 3; i++) change[i] = force[i] - limiter->force[i];
-  if (tk_shorten(limits->change * dt, change)) {
+  if (tk_shorten_to(limits->change * dt, change)) {
     limiter->acts |= TK_LIMIT_CHANGE;
     for (int i = 0; i < 3; i++) force[i] = limiter->force[i] + change[i];
-    tk_shorten(limits->force, force);
+    tk_shorten_to(limits->force, force);
   }
   for (int i = 0; i < 3; i++) limiter->force[i] = force[i];
 }
