@@ -1,7 +1,9 @@
 // tactus play: a model's text -> a world that moves with the clock, in a page under the mouse, or without one.
 #include <fmt/format.h>
+#include <poll.h>
 #include <spawn.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -64,8 +66,12 @@ class Stage : public server::Handler, public play::Audience {
   server::Server* server = nullptr;  // null: nobody watches
 
  private:
+  // While the session is busy with one message (a search for a start), no more than these wait; what a mouse says beyond is old.
+  static constexpr std::size_t most_waiting = 4096;
+
   void put(Event event) {
     const std::scoped_lock lock(mutex_);
+    if (event.text && events_.size() >= most_waiting) return;
     events_.push_back(std::move(event));
     wakes_.notify_one();
   }
@@ -113,13 +119,67 @@ void print_statistics(const play::Json& numbers, double time) {
   if (const double slipped = numbers["slipped"]; slipped > 0) say(stdout, "  {:.3g} s behind the clock\n", slipped);
 }
 
+// The page, and its address told. Null, the mistake being told, when it cannot be served.
+std::unique_ptr<server::Server> serve(const PlayOptions& options, Stage& stage) {
+  const std::filesystem::path folder = std::filesystem::path(options.files.front()).parent_path();
+  server::Options serving;
+  serving.port = static_cast<std::uint16_t>(options.port);
+  serving.assets = server::page_assets();
+  serving.folder = folder.empty() ? "." : folder.string();
+  std::unique_ptr<server::Server> server;
+  try {
+    server = std::make_unique<server::Server>(serving, stage);
+  } catch (const std::runtime_error& failure) {
+    (void)usage_error(options.json, failure.what(), "choose another with --port, or leave it out");
+    return nullptr;
+  }
+  say(stdout, "{}\n", options.json ? play::Json{{"url", server->url()}}.dump() : server->url());
+  std::fflush(stdout);
+  const bool is_open = !options.no_browser && open_in_browser(server->url());
+  if (!options.quiet && !options.json) {
+    if (!is_open && !options.no_browser) say(stderr, "open it in a browser; it works once\n");
+    if (isatty(STDIN_FILENO)) say(stderr, "enter: a link for another browser; ctrl-C: the end\n");
+  }
+  return server;
+}
+
+// Whether the person at the terminal pressed enter.
+bool enter_was_pressed() {
+  pollfd keyboard = {STDIN_FILENO, POLLIN, 0};
+  if (!isatty(STDIN_FILENO) || poll(&keyboard, 1, 0) <= 0 || !(keyboard.revents & POLLIN)) return false;
+  char line[256];
+  return read(STDIN_FILENO, line, sizeof line) > 0;
+}
+
+int tell_start_failed(const PlayOptions& options, const sim::Failure& failure) {
+  if (options.json) print_json({{"status", "failed"}, {"failure", failure.text}});
+  say(stderr, "tactus: {}\n", failure.text);
+  if (!failure.hint.empty()) say(stderr, "  hint: {}\n", failure.hint);
+  return exit_run_failed;
+}
+
+int tell_end(const PlayOptions& options, play::Session& session) {
+  const play::Json numbers = session.statistics();
+  if (options.json) {
+    play::Json object = {{"status", session.failure() ? "failed" : "done"}, {"time", session.time()}};
+    object.update(numbers);
+    object["notes"] = session.notes();
+    if (session.failure()) object["failure"] = session.failure()->text;
+    print_json(object);
+  } else if (!options.quiet) {
+    print_statistics(numbers, session.time());
+    if (session.failure()) say(stderr, "{}\n", session.failure()->text);
+  }
+  return session.failure() ? exit_run_failed : exit_done;
+}
+
 }  // namespace
 
 int play(const PlayOptions& options) {
   Mistake mistake;
   const auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
-  auto texts = read_texts(options.files, mistake);
+  const auto texts = read_texts(options.files, mistake);
   if (!texts) return usage_error(options.json, mistake.text, mistake.hint);
 
   std::vector<api::Text> sources;
@@ -132,13 +192,10 @@ int play(const PlayOptions& options) {
   settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
   play::Prepared prepared = play::prepare(sources, *overrides, {}, settings.period);
   if (!prepared.code) return model_errors(options.json, prepared.compiled);
-  if (!options.json && !options.quiet) print_warnings(prepared.compiled);
-  if (prepared.failure) {
-    if (options.json) print_json({{"status", "failed"}, {"failure", prepared.failure->text}});
-    say(stderr, "tactus: {}\n", prepared.failure->text);
-    if (!prepared.failure->hint.empty()) say(stderr, "  hint: {}\n", prepared.failure->hint);
-    return exit_run_failed;
-  }
+  const bool talks = !options.json && !options.quiet;
+  if (talks) print_warnings(prepared.compiled);
+  if (prepared.failure) return tell_start_failed(options, *prepared.failure);
+  std::vector<std::string> notes = prepared.running->world->timing().notes;
 
   Interrupt interrupt;
   Stage stage;
@@ -146,28 +203,13 @@ int play(const PlayOptions& options) {
   play::Session session(std::move(prepared), *texts, settings, stage);
   if (options.speed != 1) session.message({}, fmt::format(R"({{"type":"speed","value":{}}})", options.speed));
   if (!options.headless) {
-    const std::filesystem::path folder = std::filesystem::path(options.files.front()).parent_path();
-    server::Options serving;
-    serving.port = static_cast<std::uint16_t>(options.port);
-    serving.assets = server::page_assets();
-    serving.folder = folder.empty() ? "." : folder.string();
-    try {
-      server = std::make_unique<server::Server>(serving, stage);
-    } catch (const std::runtime_error& failure) {
-      return usage_error(options.json, failure.what(), "choose another with --port, or leave it out");
-    }
+    server = serve(options, stage);
+    if (!server) return exit_usage;
     stage.server = server.get();
-    if (options.json) {
-      say(stdout, "{}\n", play::Json{{"url", server->url()}}.dump());
-    } else {
-      say(stdout, "{}\n", server->url());
-    }
-    std::fflush(stdout);
-    if (!options.no_browser && !open_in_browser(server->url()) && !options.quiet && !options.json)
-      say(stderr, "open it in a browser; it works once, and ctrl-C ends the world\n");
   }
-  if (!options.json && !options.quiet) {
-    for (const std::string& note : session.notes()) say(stderr, "note: {}\n", note);
+  notes.insert(notes.end(), session.notes().begin(), session.notes().end());
+  for (const std::string& note : notes) {
+    if (talks) say(stderr, "note: {}\n", note);
   }
 
   const auto begin = Clock::now();
@@ -184,23 +226,12 @@ int play(const PlayOptions& options) {
     }
     session.go_on();
     next = std::max(next + pass, Clock::now());
+    if (server && enter_was_pressed()) say(stdout, "{}\n", server->new_url());
     if (options.headless && session.failure()) break;
   }
   stage.server = nullptr;
   server.reset();
-
-  const play::Json numbers = session.statistics();
-  if (options.json) {
-    play::Json object = {{"status", session.failure() ? "failed" : "done"}, {"time", session.time()}};
-    object.update(numbers);
-    object["notes"] = session.notes();
-    if (session.failure()) object["failure"] = session.failure()->text;
-    print_json(object);
-  } else if (!options.quiet) {
-    print_statistics(numbers, session.time());
-    if (session.failure()) say(stderr, "{}\n", session.failure()->text);
-  }
-  return session.failure() ? exit_run_failed : exit_done;
+  return tell_end(options, session);
 }
 
 }  // namespace driver

@@ -42,7 +42,7 @@ struct SourceText {
 };
 
 struct SessionOptions {
-  double period = 0;  // 0: as the text says
+  double period = 0;    // 0: as the text says
   Overrides overrides;  // --set
   live::LoopOptions loop;
   bool begins_paused = false;

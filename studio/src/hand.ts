@@ -4,15 +4,15 @@
 
 import { Vector3 } from "three";
 import { flag_hand_present, flag_limiter_acts, type Frame } from "./frames";
-import { force_direction, hand_to_picture, picture_to_hand } from "./hand_mapping";
+import { drawn_share, force_direction, hand_to_picture, picture_to_hand } from "./hand_mapping";
 import type { ClientMessage, HandSetup, Triple, World } from "./protocol";
 import type { CameraRig } from "./world/camera";
 import type { HandPicture } from "./world/overlay";
 
 // How near a press must be to the handle to take it, where empty space turns the camera.
 const grasp_pixels = 70;
-const longest_arrow_pixels = 90;
-const arrow_shows_share = 0.002;
+const longest_arrow_pixels = 110;
+const arrow_shows_share = 0.0005;
 
 export class Hand {
   private setup_: HandSetup | null = null;
@@ -141,7 +141,7 @@ export class Hand {
     let force = { x: 0, y: 0 };
     if (newtons > arrow_shows_share * setup.limit) {
       const [fx, fy, fz] = force_direction(setup, frame.hand_force);
-      const length = (longest_arrow_pixels * Math.min(newtons / setup.limit, 1) * units) / newtons;
+      const length = (longest_arrow_pixels * drawn_share(newtons, setup.limit) * units) / newtons;
       this.point_.set(x + fx * length, y + fy * length, z + fz * length);
       rig.to_pixels(this.point_, hand);
       force = { x: hand.x - at.x, y: hand.y - at.y };

@@ -21,6 +21,11 @@ export function hand_to_picture(setup: HandSetup, position: Triple): Triple {
   return point;
 }
 
+// How much of the longest arrow, or bar, a force is drawn as. Steeper for small ones: a tenth of a newton and the limit must both be seen.
+export function drawn_share(newtons: number, limit: number): number {
+  return limit > 0 ? Math.min(newtons / limit, 1) ** 0.4 : 0;
+}
+
 // A force acts along the axes of the hand; an axis with a negative scale points the other way in the picture.
 export function force_direction(setup: HandSetup, force: Triple): Triple {
   return [

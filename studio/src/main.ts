@@ -11,6 +11,7 @@ import { Editor } from "./editor";
 import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame, same_picture } from "./frames";
 import { Gestures } from "./gestures";
 import { Hand } from "./hand";
+import { drawn_share } from "./hand_mapping";
 import { place_icons } from "./icons";
 import { Panels } from "./layout";
 import { Notices } from "./notices";
@@ -157,7 +158,7 @@ class Page {
     this.shown_force_ = text + acts;
     find("force-value").textContent = text;
     find("force").dataset["acts"] = acts;
-    const share = this.hand_.limit > 0 ? Math.min(newtons / this.hand_.limit, 1) : 0;
+    const share = drawn_share(newtons, this.hand_.limit);
     find("force-bar").style.transform = `scaleX(${share.toFixed(3)})`;
   }
 

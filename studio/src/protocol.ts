@@ -139,7 +139,7 @@ export function parse_message(text: string): ServerMessage | null {
   return message as ServerMessage;
 }
 
-// The scalars of a world by the names that plots use: `a`, `p[1]`, `R[2,3]`; each with its place in a frame.
+// The scalars of a world by the names that plots use: `a`, `p[1]`, `R[2][3]`; each with its place in a frame.
 export interface Scalar {
   name: string;
   unit: string;
@@ -154,7 +154,7 @@ export function list_scalars(values: ValueLayout[]): Scalar[] {
     for (let row = 0; row < value.rows; ++row) {
       for (let column = 0; column < value.columns; ++column) {
         let name = value.name;
-        if (value.columns > 1) name += `[${row + 1},${column + 1}]`;
+        if (value.columns > 1) name += `[${row + 1}][${column + 1}]`;
         else if (value.rows > 1) name += `[${row + 1}]`;
         scalars.push({ name, unit: value.unit, at: value.at + row * value.columns + column, discrete });
       }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Vector3 } from "three";
-import { force_direction, hand_to_picture, picture_to_hand } from "../src/hand_mapping";
+import { drawn_share, force_direction, hand_to_picture, picture_to_hand } from "../src/hand_mapping";
 import type { HandSetup } from "../src/protocol";
 import { CameraRig } from "../src/world/camera";
 import { Framing } from "../src/world/framing";
@@ -22,6 +22,15 @@ test("a hand with one component moves along x only", () => {
 
 test("an axis that is turned around turns the force around", () => {
   assert.deepEqual(force_direction(setup, [1, 2, 3]), [1, -2, 3]);
+});
+
+test("a small force is seen beside a large one, and none is drawn longer than the limit", () => {
+  assert.equal(drawn_share(0, 8), 0);
+  assert.equal(drawn_share(8, 8), 1);
+  assert.equal(drawn_share(80, 8), 1);
+  assert.ok(drawn_share(0.1, 8) > 0.15);
+  assert.ok(drawn_share(0.2, 8) > drawn_share(0.1, 8));
+  assert.equal(drawn_share(1, 0), 0);
 });
 
 test("a pixel of a flat world and its point are each other's images", () => {

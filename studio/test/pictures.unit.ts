@@ -106,7 +106,7 @@ test("scalars have the names of plots", () => {
     { name: "p", unit: "m", rows: 2, columns: 1, at: 1, flags: ["discrete"] },
     { name: "R", unit: "", rows: 2, columns: 2, at: 3, flags: [] },
   ]);
-  assert.deepEqual(scalars.map((s) => `${s.name}@${s.at}`), ["a@0", "p[1]@1", "p[2]@2", "R[1,1]@3", "R[1,2]@4", "R[2,1]@5", "R[2,2]@6"]);
+  assert.deepEqual(scalars.map((s) => `${s.name}@${s.at}`), ["a@0", "p[1]@1", "p[2]@2", "R[1][1]@3", "R[1][2]@4", "R[2][1]@5", "R[2][2]@6"]);
   assert.deepEqual(scalars.map((s) => s.discrete), [false, true, true, false, false, false, false]);
 });
 

@@ -290,7 +290,7 @@ void World::push_back(double dt, double input_age, double tick_age) {
   force_ = {};
   for (std::uint32_t i = 0; i < hand_.force_count; ++i) force_[i] = outputs_[hand_.force_at + i];
   if (was_present_) tk_keep_passive(&passivity_, dt, follower_.position, follower_.velocity, force_.data());
-  tk_limit(&limiter_, dt, input_age, tick_age, force_.data());
+  tk_limit(&limiter_, dt / speed_, input_age, tick_age, force_.data());
   tk_gave(&passivity_, force_.data());
 }
 
@@ -310,6 +310,7 @@ int World::set_parameter(const tactus_model* table, std::uint32_t index, double 
 }
 
 void World::set_speed(double speed) {
+  speed_ = speed;
   follower_.frequency = std::min(follower_frequency / speed, longest_step_of_follower / timing_.period);
 }
 

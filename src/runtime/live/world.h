@@ -135,6 +135,7 @@ class World {
   std::array<double, 3> told_ = {};
   std::array<double, 3> force_ = {};
   bool was_present_ = false;
+  double speed_ = 1;  // the limiter guards a real hand: its seconds are those of the clock
   Mailbox<Shown> shown_;
 };
 

@@ -95,6 +95,22 @@ TEST(World, ALostHandFeelsNothing) {
   EXPECT_EQ(played.world.limiter().force[0], 0);
 }
 
+TEST(World, AFastWorldPushesAHandNoFaster) {
+  const Dragged model;
+  for (const double speed : {1.0, 10.0}) {
+    Played played(model.table);
+    played.world.set_speed(speed);
+    double before = 0;
+    for (int k = 0; k < 50; ++k) {
+      played.run(1, at(3));
+      const double force = played.world.limiter().force[0];
+      EXPECT_LE(std::abs(force - before), mouse_limits.change * tick / speed * (1 + 1e-9)) << k;
+      before = force;
+    }
+    EXPECT_LT(before, -1 / speed);
+  }
+}
+
 TEST(World, AParameterChangesTheForceAtOnce) {
   const Dragged model;
   Played played(model.table);
