@@ -495,6 +495,30 @@ class OtherCommands(CommandLineTest):
         self.assertEqual((told["status"], told["states"], told["parameters"]), ("ok", 4, 1))
         self.assertEqual(self.tactus("check", model, "--quiet").stdout, "")
 
+    def test_check_rate(self):
+        told = self.json("check", self.write("m.tact", OSCILLATOR), "--rate", 1000)["rate"]
+        self.assertEqual((told["rate"], told["solver"], told["steps_a_tick"], told["newton_blocks"]), (1000, "rk4", 1, 0))
+        # x'' = -w^2 x twice: four evaluations, some dozen operations each, and the sums of rk4 over four states.
+        self.assertTrue(4 * 8 < told["operations"]["most"] < 400, told["operations"])
+        self.assertEqual(told["operations"]["usual"], told["operations"]["most"])
+        self.assertGreater(told["ticks"], 100)
+        self.assertAlmostEqual(told["share"], told["seconds"]["median"] * 1000, places=9)
+        # A step of a quarter of the tick, four of them.
+        fine = self.write("fine.tact", OSCILLATOR.replace("step_size = 0.001", "step_size = 0.00025"))
+        four = self.json("check", fine, "--rate", 1000)["rate"]
+        self.assertEqual(four["steps_a_tick"], 4)
+        self.assertGreater(four["operations"]["most"], 2.5 * told["operations"]["most"])
+
+    def test_check_rate_bounds_newton_and_tells_failures(self):
+        slow = self.write("newton.tact", DIVERGES)
+        done = self.tactus("check", slow, "--rate", 100, exit_code=3)  # no solution from x = 1 on
+        self.assertIn("at most 50 iterations of 30 halvings", done.stdout)
+        self.assertIn("failed", done.stdout)
+        told = self.json("check", slow, "--rate", 100, exit_code=3)["rate"]
+        self.assertEqual(told["newton_blocks"], 1)
+        self.assertGreater(told["operations"]["most"], 100 * told["operations"]["usual"])
+        self.usage("check", slow, "--rate", "0", says=["--rate"])
+
     def test_model_errors(self):
         model = self.write("bad.tact", DECAY.replace("y = 2 * x", "y = 2 * z").replace("-k * x", "-k * x + foo(3)"))
         for command in ["run", "check", "explain"]:
