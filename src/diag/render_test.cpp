@@ -196,5 +196,14 @@ TEST(Sink, AHintFindsItsDiagnosticBehindOthers) {
   EXPECT_EQ(sink.diagnostics()[0].hints[0], "of the first");
 }
 
+constexpr Kind<std::string> quoting{"X900", "`{}` is in 1/s"};
+
+TEST(Sink, AQuotationOverLinesIsOneLine) {
+  Sink sink;
+  sink.report({0, 0, 0}, quoting, "10 [Hz\n]");
+  ASSERT_EQ(sink.diagnostics().size(), 1u);
+  EXPECT_EQ(sink.diagnostics()[0].text, "`10 [Hz ]` is in 1/s");
+}
+
 }  // namespace
 }  // namespace diag

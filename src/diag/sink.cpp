@@ -1,5 +1,6 @@
 #include "diag/sink.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace diag {
@@ -31,6 +32,8 @@ std::string without_instance(std::string_view text) {
 }  // namespace
 
 Sink::Reported Sink::add(Diagnostic diagnostic) {
+  // What it quotes of a program may go over lines; it is one line itself.
+  std::ranges::replace_if(diagnostic.text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
   if (diagnostic.severity == Severity::error) ++error_count_;
   const base::Span span = diagnostic.span;
   const bool has_place = span.begin != span.end;
