@@ -5,6 +5,7 @@
 
 #include "abi/model.h"
 #include "api/load.h"
+#include "compiler/ir/cost.h"
 #include "driver/commands.h"
 #include "driver/report.h"
 #include "driver/settings.h"
@@ -66,11 +67,10 @@ void print(const Kept& kept) {
       kept.bound.each_event > 0 ? fmt::format(", and {:.0f} for each event inside it", kept.bound.each_event) : "");
   if (kept.bound.newton_blocks > 0)
     say(stdout,
-        "             {} solved by Newton's method in each of {} evaluations, the largest of {}: at most 50 iterations "
-        "of 30 "
-        "halvings; {:.0f} operations a tick as a rule\n",
+        "             {} solved by Newton's method in each of {} evaluations, the largest of {}: at most {:.0f} "
+        "iterations of {:.0f} halvings; {:.0f} operations a tick as a rule\n",
         counted(kept.bound.newton_blocks, "block"), kept.bound.evaluations,
-        counted(kept.bound.largest_newton, "unknown"), kept.bound.usual);
+        counted(kept.bound.largest_newton, "unknown"), ir::newton_iterations, ir::newton_halvings, kept.bound.usual);
   say(stdout, "  measured   {:.3g} us (median), {:.3g} us (99%), {:.3g} us at worst of {} ticks here\n",
       1e6 * kept.measured.median, 1e6 * kept.measured.p99, 1e6 * kept.measured.longest, kept.measured.ticks);
   say(stdout, "  that is    {:.2g}% of the {:g} us that a tick has\n", 100 * kept.share, 1e6 * kept.timing.period);
@@ -91,7 +91,9 @@ int check(const CheckOptions& options) {
   std::optional<Kept> kept;
   if (options.rate) {
     if (const auto failure = try_rate(program, *options.rate, kept.emplace())) {
+      if (options.json) print_json({{"status", "failed"}, {"failure", failure->text}});
       say(stderr, "tactus: {}\n", failure->text);
+      if (!failure->hint.empty()) say(stderr, "  hint: {}\n", failure->hint);
       return exit_run_failed;
     }
   }

@@ -58,7 +58,7 @@ Cost chunk_cost(const Program& program, const Chunk& chunk) {
       const Cost residual =
           i.residual < program.residuals.size() ? chunk_cost(program, program.residuals[i.residual]) : Cost{};
       usual = 3 * residual.usual + 2 * elimination(n);
-      most = (1 + newton_iterations * newton_halvings) * residual.most + newton_iterations * elimination(n);
+      most = (1 + newton_iterations * (1 + newton_halvings)) * residual.most + newton_iterations * elimination(n);
       cost.newton_blocks += chunk.turns;
       cost.largest_newton = std::max(cost.largest_newton, i.size);
     }

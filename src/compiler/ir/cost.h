@@ -1,6 +1,6 @@
-// What a function costs: enters instructions, leaves a bound on the operations that one call of it can take. An operation is an
-// addition, multiplication, division, root, comparison, selection, load or store; elementary functions count as the operations of the
-// kernel's own (counted in its sources), loops as often as they turn.
+// What a function costs: enters instructions, leaves how many operations one call of it can take. An operation is an addition,
+// multiplication, division, root, comparison, selection, load or store; loops count as often as they turn. Elementary functions count as
+// estimates of the kernel's own, not counted one by one.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Cost {
   std::uint32_t largest_newton = 0;  // unknowns
 };
 
-// Of kernel/newton.c: at most so many iterations, and so many halvings in each.
+// Of kernel/newton.c: at most so many iterations, in each the whole step and so many halvings of it.
 inline constexpr double newton_iterations = 50;
 inline constexpr double newton_halvings = 30;
 

@@ -39,7 +39,7 @@ TEST(Cost, ANewtonBlockIsBoundedByItsIterationsAndHalvings) {
   const Cost cost = cost_of(program, function);
   const double elimination = 2.0 / 3 + 3;
   EXPECT_NEAR(cost.usual, 3 * 2 + 2 * elimination, 1e-12);
-  EXPECT_NEAR(cost.most, (1 + 50 * 30) * 2 + 50 * elimination, 1e-9);
+  EXPECT_NEAR(cost.most, (1 + 50 * 31) * 2 + 50 * elimination, 1e-9);
   EXPECT_EQ(cost.newton_blocks, 1u);
   EXPECT_EQ(cost.largest_newton, 1u);
 }
