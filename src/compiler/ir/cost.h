@@ -1,6 +1,6 @@
 // What a function costs: enters instructions, leaves how many operations one call of it can take. An operation is an addition,
 // multiplication, division, root, comparison, selection, load or store; loops count as often as they turn. Elementary functions count as
-// estimates of the kernel's own, not counted one by one.
+// the instructions of the kernel's own; looking up a table or a delay is estimated.
 #pragma once
 
 #include <cstdint>
