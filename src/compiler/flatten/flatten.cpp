@@ -54,7 +54,8 @@ class Flattener {
     for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
     for (const check::Port& port : model_.ports) add_port(port);
     for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
-    for (const check::Event& event : model_.events) add_event(event);
+    for (const check::Event& event : model_.events)
+      if (event.kind != parse::EventKind::transition) add_event(event);
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
     write_starts();
@@ -78,6 +79,7 @@ class Flattener {
     value.shape = symbol.shape;
     switch (symbol.role) {
       case Role::variable: {
+        if (symbol.is_of_jump()) break;
         flat::VariableId first = add_group(name, symbol.shape, symbol.span);
         flat_.groups.back().quantity = quantity(symbol);
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i)
@@ -111,7 +113,11 @@ class Flattener {
           flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
         }
         break;
+      case Role::mode:
+        value = number(0);
+        break;
       case Role::function:
+      case Role::automaton:
         break;
     }
   }
@@ -701,6 +707,9 @@ class Flattener {
         return call(id, scope);
       case NodeKind::string:
       case NodeKind::argument:
+      case NodeKind::always:
+      case NodeKind::eventually:
+      case NodeKind::until:
         break;
     }
     TACTUS_CHECK(!"an expression that check let through");
@@ -964,6 +973,9 @@ class Flattener {
         return delay(first, as_number(arguments[1].items[0]), span);
       case Builtin::noise:
         return noise(arguments, span);
+      case Builtin::next:
+      case Builtin::at:
+      case Builtin::since:
       case Builtin::box:
       case Builtin::table:
         break;
