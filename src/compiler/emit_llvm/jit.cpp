@@ -540,8 +540,10 @@ struct CompiledModel::Implementation {
 CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
     : implementation_(std::make_unique<Implementation>(std::move(program), options)) {
   Implementation& self = *implementation_;
-  if (!self.program.structures.empty()) return self.compile_structures();
-  self.compile_quick();
+  if (self.program.structures.empty())
+    self.compile_quick();
+  else
+    self.compile_structures();
   if (self.has_optimised_tier()) self.thread = std::thread([&self] { self.compile_optimised(); });
 }
 

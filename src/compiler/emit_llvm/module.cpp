@@ -90,20 +90,6 @@ class ModuleBuilder {
     return std::move(module_);
   }
 
-  // The table that stands for all structures, whose own tables are named after it.
-  std::unique_ptr<llvm::Module> build_whole(const Metadata& metadata) {
-    const auto entry = [&](const char* name, std::initializer_list<llvm::Type*> beyond) {
-      return kernel_entry(std::string("tk_modes_") + name, beyond);
-    };
-    table(metadata,
-          {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
-           entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-           entry("constrain", {real_, pointer_, pointer_}), null(),
-           entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}), entry("fixed_steps", {i32_, real_, i64_}),
-           entry("adaptive_step", {i32_, real_, real_, real_})});
-    return std::move(module_);
-  }
-
   // Only the tangents, for a table that is somewhere else.
   std::unique_ptr<llvm::Module> build_tangents(const std::string& name, const tactus_model& table) {
     sampled_ = metadata_of_process(*options_.metadata).tables;
@@ -842,6 +828,20 @@ class ModuleBuilder {
     llvm::Constant* conflicts_index;
   };
 
+  // The table that stands for all structures, whose own tables are named after it.
+  std::unique_ptr<llvm::Module> build_whole(const Metadata& metadata) {
+    const auto entry = [&](const char* name, std::initializer_list<llvm::Type*> beyond) {
+      return kernel_entry(std::string("tk_modes_") + name, beyond);
+    };
+    table(metadata,
+          {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
+           entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
+           entry("constrain", {real_, pointer_, pointer_}), null(),
+           entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}), entry("fixed_steps", {i32_, real_, i64_}),
+           entry("adaptive_step", {i32_, real_, real_, real_})});
+    return std::move(module_);
+  }
+
   llvm::Constant* address(const void* pointer) {
     if (pointer == nullptr) return null();
     return llvm::ConstantExpr::getIntToPtr(builder_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)), pointer_);
@@ -958,7 +958,6 @@ class ModuleBuilder {
     m.events = array(events.events, [&](const tactus_event& e) {
       return structure({text(program_.events[next_event++].name), u32(e.kind), u32(e.first), u32(e.count), u32(e.line),
                         real(e.period), real(e.from), u32(e.flags), u32(e.pulse)});
-    });
     });
     m.event_times = doubles(events.times);
     m.delays = array(ir::delay_table(program_), [&](const tactus_delay& d) {

@@ -809,6 +809,14 @@ class Lowering {
     return (*in_states_)(e);
   }
 
+  // A state that stays what it is but for jumps: nothing puts it back onto constraints, they are put where it says.
+  bool is_memory(ExprId state) {
+    const auto at = std::find(sorted_.states.begin(), sorted_.states.end(), state) - sorted_.states.begin();
+    if (sorted_.start_kinds[static_cast<std::size_t>(at)] != structure::StartKind::given) return false;
+    const ExprId rate = in_states(sorted_.state_rates[static_cast<std::size_t>(at)]);
+    return pool_.is_constant(rate, 0);
+  }
+
   void build_constraints() {
     if (sorted_.constraints.empty()) return;
     FunctionBuilder builder = motion_builder();
@@ -825,6 +833,7 @@ class Lowering {
           wanted.push_back(leaf);
           continue;
         }
+        if (is_memory(leaf)) continue;
         const auto slope = symbolic::differentiate(pool_, residual, leaf);
         TACTUS_CHECK(slope.has_value());
         row.emplace_back(state->second, *slope);
