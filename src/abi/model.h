@@ -137,6 +137,11 @@ struct tactus_instance {
   int64_t transitions;  /* jumps since the start */
   int32_t last_transition; /* the event of the last one, or -1 */
   int32_t expectations;    /* how often an `expect` was found not to hold */
+  int32_t tie_count;       /* surfaces that the motion rests on or slides along now */
+  int32_t rests;           /* how often jumps accumulated, and the motion came to rest */
+  int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
+  int32_t last_tie;        /* the last of these: an event, or behind them a relation */
+  int32_t releases;        /* how often it left a surface */
   /* double data[model->layout.size] follows */
 };
 
@@ -154,6 +159,7 @@ typedef struct tactus_layout {
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
+  uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
@@ -241,7 +247,8 @@ typedef enum tactus_event_kind {
   TACTUS_AT = 1,    /* at event_times[first .. first + count), increasing */
   TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
   /* While watched[first] is 1. A jump: `fire` changes states, modes and memories; handlers that answer it are those of the event right
-   * behind it, if that is TACTUS_AFTER. */
+   * behind it, if that is TACTUS_AFTER. watched[first + 1 .. first + count): the parts of its guard that must all be positive, for
+   * jumps that accumulate (kernel/ties.c). */
   TACTUS_TRANSITION = 3,
   TACTUS_AFTER = 4,
   TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */
@@ -262,10 +269,8 @@ typedef struct tactus_event {
   double period;
   double from;
   uint32_t flags;
-  uint32_t pulse; /* in discrete: 1 at the instants at which it happens; TACTUS_NO_PULSE: nobody asks */
+  uint32_t pulse; /* discrete[pulse - 1] is 1 at the instants at which it happens; 0: nobody asks */
 } tactus_event;
-
-#define TACTUS_NO_PULSE 0xffffffffu
 
 /* A mode variable. discrete[slot] is its mode; the combination of all is the sum of mode * stride. */
 typedef struct tactus_automaton {
@@ -312,7 +317,7 @@ typedef struct tactus_relation {
   uint32_t kind;
   uint32_t guard;  /* in watched */
   uint32_t held;   /* in discrete */
-  uint32_t source; /* floor: in watched */
+  uint32_t source; /* floor: in watched; truth: one more than the event whose guard it is, 0 of none */
   uint32_t is_strict;
   uint32_t line;
 } tactus_relation;

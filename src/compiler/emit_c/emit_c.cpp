@@ -723,8 +723,8 @@ class ModelPrinter {
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
-         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
+    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .ties = {}, .snapshot = {}, .watched = {},",
+         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.ties, layout_.snapshot, layout_.watched);
     line("               .work = {}, .stages = {}, .projection = {}, .linear = {}, .size = {}}},", layout_.work,
          layout_.stages, layout_.projection, layout_.linear, layout_.size);
     line("    .name = {},", name);

@@ -1033,7 +1033,7 @@ class ModuleBuilder {
         u32(program_.conditions.size()),
         u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
+                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot), u32(l.watched),
                    u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
         m.name,
         m.channels,

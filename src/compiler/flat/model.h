@@ -144,7 +144,8 @@ struct Event {
   VariableId condition = {};  // when, transition, require, expect, stop: 1 while it holds (require, expect: while it does not), else 0
   base::Span span;
   std::vector<Update> updates = {};
-  std::uint32_t pulse = TACTUS_NO_PULSE;  // discrete scalar that is 1 at the instants at which it happens
+  std::uint32_t pulse = 0;  // one more than the discrete scalar that is 1 at the instants at which it happens; 0: none
+  std::vector<VariableId> parts = {};  // of a guard: it is the least of them
   std::uint32_t flags = 0;
   VariableId guard = {};      // transition, require, expect, stop: positive where it does; located
 };

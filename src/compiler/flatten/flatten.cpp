@@ -65,7 +65,7 @@ class Flattener {
     flat_.dimensions = model_.dimensions;
     for (flat::Event& event : flat_.events) {
       if (auto pulse = pulses_.find(event.name); pulse != pulses_.end() && event.kind != TACTUS_AFTER)
-        event.pulse = pulse->second;
+        event.pulse = pulse->second + 1;
     }
     write_starts();
     report_differentiated_without_definition();
@@ -548,10 +548,31 @@ class Flattener {
     }
   }
 
+  std::vector<ExprId> conjuncts(ExprId truth) const {
+    std::vector<ExprId> list, open = {truth};
+    while (!open.empty()) {
+      const expr::Node node = flat_.pool[open.back()];
+      const ExprId whole = open.back();
+      open.pop_back();
+      if (node.op == Op::logical_and)
+        open.insert(open.end(), {node.b, node.a});
+      else
+        list.push_back(whole);
+    }
+    return list;
+  }
+
   // What is watched of a guard: whether it holds, and how far it is from where that changes.
   void watch(flat::Event& event, ExprId mode, ExprId truth) {
     expr::Pool& pool = flat_.pool;
     ExprId distance = signed_distance(truth);
+    for (ExprId part : conjuncts(truth)) {
+      event.parts.push_back(add_hidden(fmt::format("part {} of the guard of {}", event.parts.size() + 1, event.name),
+                                       smooth_(mode.valid() ? pool.make(Op::select, mode, signed_distance(part),
+                                                                        pool.constant(-1))
+                                                            : signed_distance(part)),
+                                       event.span));
+    }
     if (mode.valid()) {
       truth = pool.make(Op::logical_and, mode, truth);
       distance = pool.make(Op::select, mode, distance, pool.constant(-1));

@@ -48,7 +48,7 @@ tactus_layout own_layout(const Program& program) {
 constexpr std::uint32_t tactus_layout::* sections[] = {
     &tactus_layout::states,     &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
     &tactus_layout::derived,    &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
-    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::snapshot,    &tactus_layout::watched,
+    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::ties,        &tactus_layout::snapshot,    &tactus_layout::watched,
     &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::linear,
     &tactus_layout::size,
 };
@@ -99,7 +99,7 @@ EventTable event_table(const Program& program) {
     if (event.kind == TACTUS_WHEN || event.kind == TACTUS_TRANSITION || event.kind == TACTUS_REQUIRE ||
         event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP) {
       entry.first = event.watched;
-      entry.count = 1;
+      entry.count = 1 + event.parts;
     }
     if (event.kind == TACTUS_AT) {
       entry.first = static_cast<std::uint32_t>(table.times.size());

@@ -678,6 +678,11 @@ class Lowering {
         made.watched = static_cast<std::uint32_t>(watched.size());
         const ExprId condition = hidden_value(event.condition);
         watched.push_back(pool_.is_constant(condition) || is_known(condition) ? condition : pool_.constant(0));
+        for (flat::VariableId part : event.parts) {
+          const ExprId value = hidden_value(part);
+          watched.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.constant(-1));
+        }
+        made.parts = static_cast<std::uint32_t>(event.parts.size());
       }
       program_.events.push_back(std::move(made));
     }
@@ -696,7 +701,7 @@ class Lowering {
       const bool is_floor = relation.kind == TACTUS_FLOOR;
       watched.push_back(relation.guard);
       if (is_floor) watched.push_back(relation.source);
-      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : 0,
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : relation.event,
                                     1, line_of(relation.span)});
     }
     std::vector<ExprId> read;
