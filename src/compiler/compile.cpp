@@ -16,6 +16,7 @@
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
 #include "compiler/unite/unite.h"
 
@@ -109,6 +110,14 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
             [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
+
+  const bool has_phases = !tree.sequences.empty() || !tree.plans.empty();
+  tree = schemata::write_out(std::move(tree), names, diags);
+  if (has_phases)
+    pages.add("transitions", "sequences and plans as automata, transitions and memories",
+              [&] { return parse::dump(tree, names); });
+  if (diags.has_errors()) return std::nullopt;
+  // No sequences and plans beyond this point.
 
   table::Files data(sources, options.read_file);
   check::Model model = check::check(tree, names, overrides, data, diags);

@@ -32,7 +32,7 @@ struct Options {
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,
-// model, tables, flat, events, blocks, ir. `find` gives the text of one.
+// transitions, model, tables, flat, events, blocks, ir. `find` gives the text of one.
 struct Explanation {
   struct Stage {
     std::string name;

@@ -145,6 +145,14 @@ class Roles {
       for (const parse::AutomatonStart& start : automaton.starts)
         if (start.condition.valid()) find_variables(start.condition, nullptr, 0);
     }
+    for (const parse::Equation& invariant : tree_.invariants) {
+      find_variables(invariant.left, nullptr, 0);
+      find_variables(invariant.right, nullptr, 0);
+    }
+    for (const parse::PlanProblem& problem : tree_.problems) find_variables_of_plan(problem);
+    may_name_events_ = true;
+    for (const parse::Property& property : tree_.properties) find_variables(property.formula, nullptr, 0);
+    may_name_events_ = false;
     for (const parse::ShapeGiven& given : tree_.shapes) find_variables(given.value, nullptr, 0);
     for (const parse::External& external : tree_.externals) {
       bool reactive = names_.text(external.name) == "ridl";
@@ -176,6 +184,17 @@ class Roles {
     }
     for (const parse::JumpUnknown& unknown : item.jump.unknowns)
       if (unknown.guess.valid()) find_variables(unknown.guess, nullptr, 0);
+  }
+
+  void find_variables_of_plan(const parse::PlanProblem& problem) {
+    for (const parse::Chosen& chosen : problem.chosen) find_variables(chosen.value, nullptr, 0);
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      find_variables(phase.duration, nullptr, 0);
+      for (const parse::Target& target : phase.targets) {
+        find_variables(target.left, nullptr, 0);
+        find_variables(target.right, nullptr, 0);
+      }
+    }
   }
 
   void find_event_names() {
@@ -295,7 +314,7 @@ class Roles {
   diag::Sink& diags_;
   base::NameId time_;
   base::NameId pi_;
-  bool may_name_events_ = false;  // the expression is a guard
+  bool may_name_events_ = false;  // the expression is a guard or a formula
   std::unordered_set<base::NameId> event_names_;
   std::unordered_map<std::uint32_t, bool> bodies_seen_;
   std::unordered_set<base::NameId> read_before_;  // `hand.force`, before `external hand writes` it

@@ -220,7 +220,7 @@ NodeId Expressions::expand_event_of(NodeId id, const Named& transition) {
   const parse::Node node = tree_[id];
   const std::string& name = names_.text(node.name);
   const Entry& entry = *transition.entry;
-  bool is_there = (entry.can_fail && name == "failed") || (entry.phases > 0 && name == "Idle");
+  bool is_there = (entry.can_fail && (name == "failed" || name == "Failed")) || (entry.phases > 0 && name == "Idle");
   for (std::uint32_t i = 1; i <= entry.phases; ++i)
     is_there = is_there || name == fmt::format("phase{}", i) || name == fmt::format("Phase{}", i);
   if (is_there) return add_name(fmt::format("{}.{}", transition.full, name), node.span);
