@@ -36,6 +36,7 @@ typedef enum tactus_status {
   TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
   TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
   TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
+  TACTUS_NO_PLAN = 13,   /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
   TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
 } tactus_status;
 
@@ -142,6 +143,10 @@ struct tactus_instance {
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
   int32_t last_tie;        /* the last of these: an event, or behind them a relation */
   int32_t releases;        /* how often it left a surface */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t plans_made;      /* searches that found something, and that did not */
+  int32_t plans_failed;
+  int32_t plan_runs;       /* motions that were tried out for the last one */
   /* double data[model->layout.size] follows */
 };
 
@@ -166,6 +171,7 @@ typedef struct tactus_layout {
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
+  uint32_t plan;   /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
   uint32_t size;   /* doubles in all */
 } tactus_layout;
@@ -282,6 +288,30 @@ typedef struct tactus_automaton {
 } tactus_automaton;
 
 #define TACTUS_NO_STRUCTURE 0xffffffffu
+
+/* A plan: before the jump `event` the states plan_places[first_chosen ..] are found such that, when each of its phases ends, its targets,
+ * watched[target ..], are 0. */
+typedef struct tactus_plan_phase {
+  uint32_t event; /* the transition that ends it */
+  uint32_t target;
+  uint32_t target_count;
+} tactus_plan_phase;
+
+typedef struct tactus_plan {
+  const char* name;
+  uint32_t event;
+  uint32_t failed; /* the jump that is taken when nothing is found */
+  uint32_t first_chosen;
+  uint32_t chosen_count;
+  uint32_t guess; /* in watched: where the search begins, chosen_count values */
+  uint32_t first_phase;
+  uint32_t phase_count;
+  uint32_t has_otherwise; /* 0: a search that fails ends the run */
+  uint32_t line;
+} tactus_plan;
+
+/* Unknowns of a plan, at most. */
+#define TACTUS_MOST_CHOSEN 24
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -441,6 +471,10 @@ struct tactus_model {
   uint32_t automaton_count;
   uint32_t structure_count;
   tactus_pattern conflicts; /* by event: later ones that jump elsewhere; null without */
+  const tactus_plan* plans;
+  const tactus_plan_phase* plan_phases;
+  const uint32_t* plan_places;
+  uint32_t plan_count;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);

@@ -144,6 +144,7 @@ uint32_t tk_most_transitions(const tactus_model* model) {
 }
 
 static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
+  if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
   return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]) &&
          !tk_is_event_tied(model, instance, event);
 }
@@ -204,6 +205,14 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
   return status;
 }
 
+int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
+  const int status = tk_jump(whole, instance, event);
+  if (status != TACTUS_OK) return status;
+  tk_mark_conditions(tk_active(whole, instance), instance);
+  instance->is_crossed = 0;
+  return tk_fire_all(whole, instance);
+}
+
 /* The instant is over: nothing happens now. Whether anything did that somebody asks for. */
 static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
@@ -229,7 +238,7 @@ static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance
   return TACTUS_OK;
 }
 
-static int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
+int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
   const tactus_model* model = tk_active(whole, instance);
   double* clocks = tactus_data(instance) + model->layout.clocks;
   const uint32_t most = tk_most_transitions(model);
@@ -258,7 +267,18 @@ static int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
       const int32_t enabled = model->relation_count > 0 ? tk_first_enabled(model, instance) : -1;
       if (enabled < 0) break;
       if (jumps++ == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, enabled);
-      status = tk_jump(whole, instance, (uint32_t)enabled);
+      uint32_t taken = (uint32_t)enabled;
+      const int32_t plan = tk_plan_of(whole, taken);
+      if (plan >= 0) {
+        status = tk_find_plan(whole, instance, (uint32_t)plan);
+        if (status == TACTUS_NO_PLAN && whole->plans[plan].has_otherwise) {
+          taken = whole->plans[plan].failed;
+          status = TACTUS_OK;
+          tk_clear_failure(instance);
+        }
+        if (status == TACTUS_OK) status = tk_settle(model, instance);
+      }
+      if (status == TACTUS_OK) status = tk_jump(whole, instance, taken);
       model = tk_active(whole, instance);
     }
     if (status != TACTUS_OK) return status;

@@ -52,6 +52,15 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
 /* How long a bracket may be at most around t. */
 double tk_event_precision(const tactus_model* model, double t);
 
+/* The plan that an event begins, or -1. */
+int32_t tk_plan_of(const tactus_model* model, uint32_t event);
+/* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
+int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
+/* One transition with all that follows at its instant, whatever its guard says. events.c */
+int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event);
+/* What tk_fire does, due or not. */
+int tk_fire_all(const tactus_model* whole, tactus_instance* instance);
+
 /* Rest and sliding: ties.c. */
 int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance, uint32_t event);
 int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation);

@@ -36,6 +36,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
   layout->projection = at;
   at += tk_projection_size(model);
+  layout->plan = at;
+  at += tk_plan_size(model, layout->snapshot);
   layout->linear = at;
   at += tk_linear_size(model);
   layout->size = at;
@@ -63,6 +65,10 @@ static void tk_restart(tactus_instance* instance) {
   instance->slides = 0;
   instance->last_tie = -1;
   instance->releases = 0;
+  instance->is_planning = 0;
+  instance->plans_made = 0;
+  instance->plans_failed = 0;
+  instance->plan_runs = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;

@@ -190,6 +190,22 @@ struct Automaton {
   std::uint32_t stride = 0;
 };
 
+struct Plan {
+  struct Phase {
+    std::uint32_t event = 0;
+    std::uint32_t target = 0;
+    std::uint32_t target_count = 0;
+  };
+  std::string name;
+  std::uint32_t event = 0;
+  std::uint32_t failed = 0;
+  std::vector<std::uint32_t> chosen = {};  // states
+  std::uint32_t guess = 0;
+  std::vector<Phase> phases = {};
+  bool has_otherwise = false;
+  std::uint32_t line = 0;
+};
+
 struct Delay {
   std::uint32_t source = 0;    // in watched
   std::uint32_t duration = 0;  // in derived
@@ -300,6 +316,7 @@ struct Program {
   std::vector<Program> structures = {};
   std::vector<std::uint32_t> structure_of = {};  // by combination of modes; TACTUS_NO_STRUCTURE
   Pattern conflicts = {};
+  std::vector<Plan> plans = {};
   std::optional<tactus_layout> layout = {};  // of all structures, where there are some; else it follows from the counts
 
   double starting_time = 0;

@@ -686,6 +686,27 @@ class Lowering {
       }
       program_.events.push_back(std::move(made));
     }
+    const auto known_or_nothing = [&](flat::VariableId variable) {
+      const ExprId value = hidden_value(variable);
+      return pool_.is_constant(value) || is_known(value) ? value
+                                                         : pool_.constant(std::numeric_limits<double>::quiet_NaN());
+    };
+    for (const flat::Plan& plan : model_.plans) {
+      ir::Plan made{plan.name, model_.transitions[plan.transition].event, model_.transitions[plan.failed].event};
+      made.has_otherwise = plan.has_otherwise;
+      made.line = line_of(plan.span);
+      made.guess = static_cast<std::uint32_t>(watched.size());
+      for (std::size_t i = 0; i < plan.chosen.size(); ++i) {
+        made.chosen.push_back(place_of_state_.at(pool_.variable(plan.chosen[i].value, 0)));
+        watched.push_back(known_or_nothing(plan.guesses[i]));
+      }
+      for (const flat::Plan::Phase& phase : plan.phases) {
+        made.phases.push_back({model_.transitions[phase.transition].event, static_cast<std::uint32_t>(watched.size()),
+                               static_cast<std::uint32_t>(phase.targets.size())});
+        for (flat::VariableId target : phase.targets) watched.push_back(known_or_nothing(target));
+      }
+      program_.plans.push_back(std::move(made));
+    }
     for (const flat::Delay& delay : model_.delays) {
       ir::Delay made;
       made.source = static_cast<std::uint32_t>(watched.size());

@@ -128,6 +128,8 @@ const char* status_name(tactus_status status) {
       return "conflict";
     case TACTUS_OFF_ENTRY:
       return "off_entry";
+    case TACTUS_NO_PLAN:
+      return "no_plan";
   }
   return "unknown";
 }
@@ -247,6 +249,14 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree", when,
                                first.name, first.line, second.name, second.line);
     failure.hint = "let their guards exclude each other: `tactus check` shows where both hold";
+  } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
+    const tactus_event& event = model.events[instance.failed_index];
+    failure.line = event.line;
+    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when, event.name,
+                               event.line);
+    failure.hint =
+        "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens then: "
+        "`else { .. }`, and the run goes on";
   } else if (status == TACTUS_OFF_ENTRY) {
     const Tie tie = tie_of(model, instance.failed_index);
     const char* name = instance.failed_block >= 0 ? model.events[instance.failed_block].name : "a jump";
