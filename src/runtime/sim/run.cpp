@@ -78,6 +78,7 @@ class Run {
   void adaptive();
   bool consider_stiffness();
   bool end_part(double close);
+  void tell_of_ties();
 
   int fixed_steps(std::int64_t count);
   bool check_delays();
@@ -148,6 +149,9 @@ class Run {
   std::size_t next_node_ = 1;
   double tolerance_ = 0;
   std::vector<std::string> notes_;
+  static constexpr int most_ties_told = 6;
+  int ties_told_ = 0;
+  std::int32_t rests_ = 0, slides_ = 0, releases_ = 0, plans_failed_ = 0;
 };
 
 const tactus_model* Run::listen(const tactus_model* table) {
@@ -339,6 +343,7 @@ bool Run::advance_to(std::int64_t step) {
       // The inputs of the next step, for a row that is recorded here.
       if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
     }
+    if (has_events_) tell_of_ties();
     if (status != TACTUS_OK) return fail(status);
     if (count == slice_steps_) {
       double seconds = std::chrono::duration<double>(Clock::now() - before).count();
@@ -442,7 +447,31 @@ bool Run::end_part(double close) {
     if (!record_between(t)) return false;
   }
   int status = tk_fire(model_, instance_.get());
+  tell_of_ties();
   return status == TACTUS_OK || fail(status);
+}
+
+// The motion has come to rest on a surface, or slides along one, or left one: never silently.
+void Run::tell_of_ties() {
+  const tactus_model& model = *tk_active(model_, instance_.get());
+  const auto told = [&](std::int32_t now, std::int32_t& before) {
+    const bool is_new = now > before && ++ties_told_ <= most_ties_told;
+    before = now;
+    return is_new;
+  };
+  const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
+  if (told(instance_->rests, rests_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
+                                 instance_->time, model.events[tie].name));
+  }
+  if (told(instance_->slides, slides_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                                 instance_->time, model.relations[tie - model.event_count].line));
+  }
+  if (told(instance_->releases, releases_))
+    notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
+  if (told(instance_->plans_failed, plans_failed_))
+    notes_.push_back(fmt::format("by t = {:.9g} a plan found no values that reach its targets", instance_->time));
 }
 
 // The same in parts. A row at the step's end is left to the caller.
@@ -560,6 +589,10 @@ Outcome Run::finish() {
       failure_ = failure;
     }
   }
+  if (ties_told_ > most_ties_told)
+    notes_.push_back(fmt::format("and {} more rests, slides and releases like these", ties_told_ - most_ties_told));
+  if (instance_->expectations > 0)
+    notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   outcome.ending = ending_;
   outcome.failure = failure_;
