@@ -71,6 +71,7 @@ inline constexpr diag::Kind<Text> next_of_unknown{"C057",
 inline constexpr diag::Kind<std::string, std::string> target_count{
     "C058", "a plan that chooses {} needs as many targets, and has {}"};
 inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
+inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/nearest.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/guards.h"
 #include "compiler/check/numbers.h"
@@ -69,7 +70,17 @@ class JumpReader {
     }
     const std::string text = parse::print(tree_, names_, id);
     auto report = diags_.report(node.span, not_a_mode, text);
-    if (is_head)
+    std::vector<std::string_view> modes;
+    std::optional<std::string_view> meant;
+    for (const Symbol& symbol : model_.symbols) {
+      if (symbol.role != Role::mode) continue;
+      modes.push_back(names_.text(symbol.name));
+      if (modes.back().ends_with("." + text)) meant = modes.back();
+    }
+    if (!meant) meant = base::nearest(text, modes);
+    if (meant)
+      report.hint("did you mean `{}`?", *meant);
+    else if (is_head)
       report.hint("what is not a mode stands behind `when`: `when {}`", text);
     else
       report.hint(

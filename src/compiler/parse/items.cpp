@@ -93,10 +93,8 @@ void Parser::read_declaration(Word word) {
       while (!at_end() && !on_new_line(at_) && this->word() != Word::then) ++at_;
       const base::Span condition{tokens_.file, token(first + 1).begin, token(at_ - 1).end};
       diags_.report(span_of(first), expected, "a statement", "the word `when`")
-          .hint(
-              "an event is declared, `event hit when {};`, and a behaviour answers it: "
-              "`n = init a = 0 in {{ hit => a + 1 }}` under `reactive`",
-              at_ > first + 1 ? sources_.text(condition) : "x < 0");
+          .hint("what happens then is a transition: `transition Hit when {} {{ next(x) = ..; }}`",
+                at_ > first + 1 ? sources_.text(condition) : "x < 0");
       return skip_foreign_block("when");
     }
     case Word::if_:
@@ -163,20 +161,19 @@ void Parser::open_section(Section section) {
 bool Parser::belongs_to_mode() {
   switch (section_) {
     case Section::boundary:
-      diags_.report(here(), not_in_module, "a condition", "a mode")
+      diags_.report(here(), not_here, "a condition", "a mode")
           .hint("a start is of the whole run: write it under `boundary`, outside of the braces");
       return false;
     case Section::reactive:
-      diags_.report(here(), not_in_module, "a behaviour", "a mode")
+      diags_.report(here(), not_here, "a behaviour", "a mode")
           .hint("let its handlers ask for the mode: `clock => if ball.Rolling then x else a`");
       return false;
     case Section::scene:
-      diags_.report(here(), not_in_module, "a drawing", "a mode")
+      diags_.report(here(), not_here, "a drawing", "a mode")
           .hint("let its values ask for the mode: `radius if ball.Rolling then 1 else 0`");
       return false;
     case Section::check:
-      diags_.report(here(), not_in_module, "a property", "a mode")
-          .hint("let it ask for the mode: `ball.Rolling -> x > 0;`");
+      diags_.report(here(), not_here, "a property", "a mode").hint("let it ask for the mode: `ball.Rolling -> x > 0;`");
       return false;
     default:
       return true;
@@ -190,7 +187,7 @@ void Parser::read_entry() {
     diags_.report(here(), no_section, condition ? "a condition" : "an equation", condition ? "boundary" : "system")
         .hint("write `{}` on the line before", condition ? "boundary" : "system");
   }
-  if (in_mode_ && !belongs_to_mode()) in_mode_ = false;
+  if (in_mode_ && !said_mode_ && !belongs_to_mode()) said_mode_ = true;
   switch (section_) {
     case Section::boundary:
       return read_conditions();
@@ -660,7 +657,7 @@ void Parser::read_event() {
   }
   event.span = span_from(first);
   if (in_mode_ && event.kind != EventKind::when)
-    diags_.report(event.span, not_in_module, "an event by the clock", "a mode")
+    diags_.report(event.span, not_here, "an event by the clock", "a mode")
         .hint("it happens in every mode; let what answers it ask: `{} => if ball.Rolling then x else a`",
               text(first + 1));
   body_->events.push_back(std::move(event));

@@ -24,6 +24,11 @@ void Parser::read_automaton() {
   do {
     ++at_;
     const base::Span span = here();
+    if (!at(TokenKind::name)) {
+      report_expected("the name of a mode")
+          .hint("an automaton reads `automaton {} in Resting, Moving;`", text(first + 1));
+      return recover();
+    }
     const base::NameId name = read_name("the name of a mode");
     if (!name.valid()) return recover();
     const auto before = std::find_if(automaton.modes.begin(), automaton.modes.end(),
@@ -70,6 +75,7 @@ void Parser::read_in() {
   const std::size_t open = at_++;
   const Section outer = section_;
   const bool was_in_mode = std::exchange(in_mode_, true);
+  said_mode_ = false;
   const auto body = read_body(open, "a mode");
   in_mode_ = was_in_mode;
   section_ = outer;
@@ -403,7 +409,7 @@ bool Parser::read_jump(Jump& jump) {
       jump.equations.push_back(equation);
       continue;
     }
-    diags_.report(equation.span, not_in_module, "an instance or a family", "a jump")
+    diags_.report(equation.span, not_here, "an instance or a family", "a jump")
         .hint("a jump has equations between before and after: `next(x) = x + 1;`");
   }
   jump.span = span_from(open);
@@ -415,6 +421,10 @@ void Parser::read_jump_item(Jump& jump) {
   switch (word()) {
     case Word::goto_: {
       const std::size_t first = at_++;
+      if (!at(TokenKind::name)) {
+        report_expected("a mode").hint("`goto` names an automaton and the mode to enter: `goto ball.Rolling;`");
+        return recover();
+      }
       const NodeId target = read_variable();
       if (!target.valid()) return recover();
       jump.gotos.push_back({span_from(first), target});
@@ -424,6 +434,10 @@ void Parser::read_jump_item(Jump& jump) {
     case Word::keep:
       do {
         ++at_;
+        if (!at(TokenKind::name)) {
+          report_expected("a name").hint("what a jump leaves as it is: `keep x, p';`");
+          return recover();
+        }
         const NodeId kept = read_variable();
         if (!kept.valid()) return recover();
         jump.keeps.push_back(kept);

@@ -228,10 +228,11 @@ class Parser {
   std::vector<bool> holds_three_;
   std::vector<NodeId> foreign_calls_;
   bool in_mode_ = false;      // inside of an `in` block
+  bool said_mode_ = false;    // and what does not stand in it was reported
   bool in_property_ = false;  // the expression is a formula under `check`
   bool in_jump_ = false;      // the braces being read are those of a jump
   bool in_hole_ = false;      // the tokens are those of an expression inside a text
-  bool said_what_is_known_ = false;
+  bool said_what_is_missing_ = false;
   bool said_heading_ = false;                    // `model Ball` was reported: so is its `end Ball;`
   bool said_initial_ = false;                    // `initial equation` was reported: its conditions say no time
   bool said_braces_ = false;                     // a section in braces was reported

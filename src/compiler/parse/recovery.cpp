@@ -10,10 +10,8 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view known_now =
-    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `scene`, `check`, `parameter`, "
-    "`constant`, `function`, `event`, `module`, `for`, `use`, `automaton`, `in`, `transition`, `sequence`, `plan`, "
-    "`require`, `expect`, `stop` and `invariant`";
+constexpr std::string_view not_built_yet =
+    "not built yet are `energy`, `storage`, `power`, `join`, rates of instances, `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -358,8 +356,8 @@ void Parser::report_reserved() {
 
 void Parser::report_not_built(base::Span span, std::string_view what) {
   diag::Sink::Reported reported = diags_.report(span, not_built, what);
-  if (!said_what_is_known_) reported.hint("{}", known_now);
-  said_what_is_known_ = true;
+  if (!said_what_is_missing_) reported.hint("{}", not_built_yet);
+  said_what_is_missing_ = true;
 }
 
 void Parser::skip_not_built(Word word) {

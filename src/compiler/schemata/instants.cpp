@@ -84,8 +84,8 @@ NodeId Instants::look_back(NodeId call, bool is_at, std::size_t happened) {
                                            : fmt::format("the end of phase {}", happened);
     auto report = diags_.report(instant.span, no_instant, name, here);
     if (happened == 0)
-      report.hint("here nothing has happened yet; write {} without `{}`", is_at ? "the expression" : "a memory of `t`",
-                  word);
+      report.hint("here nothing has happened yet; {}",
+                  is_at ? "write the expression itself" : "a phase can ask how long ago it began");
     else
       report.hint("from here one can look back to {}", list_instants(happened));
     return builder_.number(0, span);
