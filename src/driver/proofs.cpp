@@ -53,9 +53,8 @@ std::string proofs_text(const Proofs& proofs, const diag::SourceMap& sources) {
   const std::size_t exclusive = count(proofs, Answer::exclusive);
   const std::size_t overlaps = count(proofs, Answer::overlap);
   const std::size_t unknown = count(proofs, Answer::unknown);
-  std::string text =
-      fmt::format("{} of transitions could disagree: {} exclusive, {} overlap{}, {} unknown\n",
-                  counted(proofs.pairs.size(), "pair"), exclusive, overlaps, overlaps == 1 ? "s" : "", unknown);
+  std::string text = fmt::format("{} of transitions could disagree: {} exclusive, {} overlapping, {} unknown\n",
+                                 counted(proofs.pairs.size(), "pair"), exclusive, overlaps, unknown);
   const bool is_short = proofs.pairs.size() <= longest_table;
   std::size_t width = 0;
   auto is_shown = [&](const GuardPair& pair) { return is_short || pair.verdict.answer != Answer::exclusive; };

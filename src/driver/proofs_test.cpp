@@ -39,7 +39,7 @@ TEST(Proofs, AsATable) {
   world.proofs.pairs.back().second = "RollOff";
   world.proofs.notes.push_back("`z3` is not in PATH: guards are judged by intervals alone");
   EXPECT_EQ(proofs_text(world.proofs, world.sources),
-            "3 pairs of transitions could disagree: 1 exclusive, 1 overlaps, 1 unknown\n"
+            "3 pairs of transitions could disagree: 1 exclusive, 1 overlapping, 1 unknown\n"
             "  Bounce, RollOff  exclusive  by structure\n"
             "  Bounce, Pass     unknown    by intervals: 20000 boxes were not enough\n"
             "  Bounce, Land     overlap    by polynomial (Z3): gap = -0.5, gap' = 2\n"
@@ -55,7 +55,7 @@ TEST(Proofs, OfManyPairsOnlyThoseToLookAt) {
   world.add(Answer::unknown, Method::intervals, {}, "too close to tell at gap = 0");
   EXPECT_FALSE(has_overlap(world.proofs));
   EXPECT_EQ(proofs_text(world.proofs, world.sources),
-            "101 pairs of transitions could disagree: 100 exclusive, 0 overlap, 1 unknown\n"
+            "101 pairs of transitions could disagree: 100 exclusive, 0 overlapping, 1 unknown\n"
             "  Bounce, Land  unknown    by intervals: too close to tell at gap = 0\n");
 }
 
