@@ -33,6 +33,8 @@ typedef enum tactus_status {
                           the condition, that is off most */
   TACTUS_NO_SOLVER =
       8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
+  TACTUS_NOT_LOCATED =
+      9, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -394,6 +396,10 @@ struct tactus_model {
   int32_t solver;
   uint32_t max_transitions; /* 0: none given */
   double hand_period;       /* `external hand every 0.001`; 0: none given */
+  /* Not of the model's text: what a run may ask for besides. A change is located until the guard is no further from zero than this
+   * where it has changed, as well as to event_precision; 0: to event_precision alone. */
+  double guard_precision;
+  uint32_t location_steps; /* evaluations to locate a change, at most; 0: as many as it takes */
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -428,7 +434,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 5u
+#define TACTUS_ABI 6u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

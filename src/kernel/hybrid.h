@@ -48,6 +48,8 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
               int* is_found);
 /* How long a bracket may be at most around t. */
 double tk_event_precision(const tactus_model* model, double t);
+/* The same where a guard moves with `slope` and may be only guard_precision from zero. */
+double tk_guard_precision(const tactus_model* model, double t, double slope);
 
 /* Delays: delays.c. */
 /* Every history begins here, with what its source is at the present time. */

@@ -733,6 +733,8 @@ class ModelPrinter {
     line("    .solver = {},", program_.solver);
     line("    .max_transitions = {},", program_.max_transitions);
     line("    .hand_period = {},", number(program_.hand_period));
+    line("    .guard_precision = {},", number(program_.guard_precision));
+    line("    .location_steps = {},", program_.location_steps);
     for (const char* entry : {"prepare", "initialize", "derivative", "outputs"})
       line("    .{} = {}_{},", entry, prefix_, entry);
     line("    .fire = {},", program_.events.empty() ? "0" : fmt::format("{}_fire", prefix_));

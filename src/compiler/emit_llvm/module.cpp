@@ -1028,6 +1028,8 @@ class ModuleBuilder {
         builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
         u32(program_.max_transitions),
         real(program_.hand_period),
+        real(program_.guard_precision),
+        u32(program_.location_steps),
         entries[0],
         entries[1],
         entries[2],
