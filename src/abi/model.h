@@ -38,6 +38,8 @@ typedef enum tactus_status {
   TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
   TACTUS_NO_PLAN = 13,   /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
   TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
+  TACTUS_NOT_LOCATED =
+      14, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -462,6 +464,10 @@ struct tactus_model {
   int32_t solver;
   uint32_t max_transitions; /* 0: none given */
   double hand_period;       /* `external hand every 0.001`; 0: none given */
+  /* Not of the model's text: what a run may ask for besides. A change is located until the guard is no further from zero than this
+   * where it has changed, as well as to event_precision; 0: to event_precision alone. */
+  double guard_precision;
+  uint32_t location_steps; /* evaluations to locate a change, at most; 0: as many as it takes */
 
   /* A model with modes is one table for each structure that its equations can have, all with this layout, and this one for all of
    * them: its counts are the largest, its functions those of the structure that holds (kernel/modes.c). Zero and null without. */

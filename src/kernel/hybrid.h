@@ -51,6 +51,8 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
               int* is_found);
 /* How long a bracket may be at most around t. */
 double tk_event_precision(const tactus_model* model, double t);
+/* The same where a guard moves with `slope` and may be only guard_precision from zero. */
+double tk_guard_precision(const tactus_model* model, double t, double slope);
 
 /* The plan that an event begins, or -1. */
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);

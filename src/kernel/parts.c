@@ -142,6 +142,7 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   status = tk_watch(model, instance, t - back, between);
   if (status != TACTUS_OK) return status;
   slope = (slope - sign * *guard) / back;
+  const double close = tk_guard_precision(model, full, slope);
   /* Before `low` nothing has changed, at `high` something has; of neither is anything known yet. */
   double low = from;
   double high = full;
@@ -155,14 +156,14 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
     const double shift = -sign * *guard / slope;
     if (tk_first_crossed(model, instance) >= 0) {
       high = t;
-      if (shift >= -precision || high - low <= precision) break;
+      if (shift >= -close || high - low <= close) break;
     } else {
       low = t;
     }
     if (round == 60) break;
-    t += shift + 0.5 * precision;
+    t += shift + 0.5 * close;
     /* A guard that jumps has no slope to go by. */
-    if (round >= 4 || !(t > low && t < high)) t = high - low <= precision ? high : low + 0.5 * (high - low);
+    if (round >= 4 || !(t > low && t < high)) t = high - low <= close ? high : low + 0.5 * (high - low);
     if (!(t > from && t < full)) break;
   }
   return TACTUS_OK;

@@ -778,6 +778,8 @@ class ModelPrinter {
     line("    .solver = {},", program_.solver);
     line("    .max_transitions = {},", program_.max_transitions);
     line("    .hand_period = {},", number(program_.hand_period));
+    line("    .guard_precision = {},", number(program_.guard_precision));
+    line("    .location_steps = {},", program_.location_steps);
     line("    .automata = {},", automata);
     line("    .structures = {},", structures);
     line("    .structure_of = {},", structure_of);

@@ -1093,6 +1093,8 @@ class ModuleBuilder {
         builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
         u32(program_.max_transitions),
         real(program_.hand_period),
+        real(program_.guard_precision),
+        u32(program_.location_steps),
         m.automata,
         m.structures,
         m.structure_of,

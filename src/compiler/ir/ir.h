@@ -326,6 +326,8 @@ struct Program {
   double record_period = 0;
   double event_precision = 0;
   std::uint32_t max_transitions = 0;
+  double guard_precision = 0;
+  std::uint32_t location_steps = 0;
   int solver = -1;  // tactus_solver, or -1
 };
 
