@@ -17,6 +17,7 @@
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/schemata/axioms.h"
 #include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
 #include "compiler/unite/unite.h"
@@ -141,6 +142,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
+  if (!tree.transitions.empty() || !tree.sequences.empty() || !tree.plans.empty())
+    pages.add("axioms", "jumps, sequences and plans as formulas", [&] { return schemata::axioms(tree, names); });
   const bool has_phases = !tree.sequences.empty() || !tree.plans.empty();
   tree = schemata::write_out(std::move(tree), names, diags);
   if (has_phases)
@@ -164,6 +167,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   if (!options.draws) flat.drawings.clear();
+  if (options.on_flat) options.on_flat(flat);
   set_starts(flat, options.starts);
   // No vectors and no functions beyond this point.
 

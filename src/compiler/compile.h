@@ -1,6 +1,7 @@
 // The compiler's front door: texts in, an ir::Program out. The list of passes stands in compile.cpp, on one screen.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,6 +9,7 @@
 
 #include "compiler/expand/expand.h"
 #include "compiler/facts.h"
+#include "compiler/flat/model.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
@@ -35,6 +37,8 @@ struct Options {
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
   Facts* facts = nullptr;
+  // Called with the scalar equations of a program without errors so far, before modes are taken apart.
+  std::function<void(flat::Model&)> on_flat = {};
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
 };

@@ -6,7 +6,9 @@
 #include "abi/model.h"
 #include "api/load.h"
 #include "compiler/ir/cost.h"
+#include "compiler/proof/pairs.h"
 #include "driver/commands.h"
+#include "driver/proofs.h"
 #include "driver/report.h"
 #include "driver/settings.h"
 #include "play/budget.h"
@@ -84,7 +86,19 @@ int check(const CheckOptions& options) {
   Mistake mistake;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
-  api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
+  Proofs proofs;
+  compiler::Options how;
+  how.overrides = *overrides;
+  how.on_flat = [&](flat::Model& model) {
+    proof::Prover prover;
+    for (proof::Pair& pair : proof::decide_pairs(model, prover)) {
+      const flat::Transition& first = model.transitions[pair.first];
+      const flat::Transition& second = model.transitions[pair.second];
+      proofs.pairs.push_back({first.name, second.name, first.span, second.span, std::move(pair.verdict)});
+    }
+    proofs.notes = prover.notes();
+  };
+  api::Compiled compiled = api::compile_files(options.files, how, false);
   if (!compiled.program) return model_errors(options.json, compiled);
 
   const ir::Program& program = *compiled.program;
@@ -106,6 +120,7 @@ int check(const CheckOptions& options) {
     object["inputs"] = program.input_count;
     object["blocks"] = program.blocks.size();
     object["compile_seconds"] = compiled.seconds;
+    if (!proofs.pairs.empty()) object["transitions"] = json_of(proofs, compiled.sources);
     if (kept) object["rate"] = json_of(*kept);
     print_json(object);
   } else if (!options.quiet) {
@@ -115,8 +130,10 @@ int check(const CheckOptions& options) {
         warnings == 0 ? "no mistakes found" : "no errors, " + counted(warnings, "warning"),
         counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
         counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
+    if (!proofs.pairs.empty()) say(stdout, "{}", proofs_text(proofs, compiled.sources));
     if (kept) print(*kept);
   }
+  if (has_overlap(proofs)) return exit_check_broken;
   return kept && (kept->measured.failure || kept->share > 1) ? exit_check_broken : exit_done;
 }
 

@@ -229,8 +229,14 @@ static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
 static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance) {
   for (uint32_t e = 0; e < model->event_count; e++) {
     const uint32_t kind = model->events[e].kind;
-    if (kind != TACTUS_REQUIRE && kind != TACTUS_EXPECT && kind != TACTUS_STOP) continue;
+    if (kind != TACTUS_REQUIRE && kind != TACTUS_EXPECT && kind != TACTUS_STOP && kind != TACTUS_CHECK) continue;
     if (!tk_holds(model, instance, &model->events[e])) continue;
+    if (kind == TACTUS_CHECK) {
+      double* clock = tactus_data(instance) + model->layout.clocks + e;
+      if (*clock == 0.0) instance->broken_checks++;
+      *clock = 1.0;
+      continue;
+    }
     if (kind == TACTUS_REQUIRE) return tk_fail(instance, TACTUS_BREACHED, (int32_t)e);
     if (kind == TACTUS_STOP) return tk_fail(instance, TACTUS_STOPPED, (int32_t)e);
     instance->expectations++;
