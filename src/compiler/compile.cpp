@@ -80,6 +80,21 @@ void report_unknown_overrides(const std::vector<structure::Override>& left, cons
   }
 }
 
+// Parameters, constants, and constants that are written as equations: scalars only. Sorted.
+std::vector<std::string> find_settable(const check::Model& model, const flat::Model& flat,
+                                       const structure::Sorted& sorted, base::Names& names) {
+  std::vector<std::string> found;
+  for (const check::Symbol& symbol : model.symbols) {
+    const bool is_declared = symbol.role == check::Role::parameter || symbol.role == check::Role::constant;
+    if (is_declared && symbol.shape.is_scalar()) found.emplace_back(names.text(symbol.name));
+  }
+  for (const auto& [variable, value] : sorted.constants)
+    found.push_back(flat.variables[flat::VariableId(variable)].name);
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 // "p'[2]" is p[2], differentiated once.
 std::pair<std::string, std::uint32_t> without_primes(std::string_view name) {
   std::pair<std::string, std::uint32_t> found;
@@ -198,6 +213,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
               [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); }); });
   }
   // Nothing below reports user errors.
+  if (options.settable) *options.settable = find_settable(model, flat, *sorted, names);
   if (options.facts) {
     options.facts->take(sorted->front(), first);
     return std::nullopt;

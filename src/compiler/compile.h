@@ -41,6 +41,7 @@ struct Options {
   std::function<void(flat::Model&)> on_flat = {};
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
+  std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

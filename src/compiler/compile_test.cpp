@@ -46,6 +46,19 @@ TEST(Compile, RefusesAnOverrideOfNothing) {
   EXPECT_EQ(result.diags.diagnostics()[0].code, "C019");
 }
 
+TEST(Compile, TellsWhatCanBeSet) {
+  Compiled result;
+  std::vector<std::string> settable;
+  compiler::Options options;
+  options.settable = &settable;
+  const auto file = source::add("model.tact",
+                                "constant g = 9.81, v = (1, 2); parameter k = 4; boundary x(0) = 1, x'(0) = 0; "
+                                "system m * x'' = -k * x - m * g; m = 2;",
+                                result.sources, result.diags);
+  ASSERT_TRUE(compiler::compile({*file}, result.sources, options, result.diags));
+  EXPECT_EQ(settable, (std::vector<std::string>{"g", "k", "m"}));
+}
+
 TEST(Compile, TakesStartsFromOutside) {
   Compiled written, given, added;
   compile(written, {"parameter k = 4; boundary x(0) = 3, x'(0) = -2; system m * x'' = -k * x; m = 2;"});

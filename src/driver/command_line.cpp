@@ -34,6 +34,7 @@ constexpr const char* run_footer = R"(Examples:
   tactus run ball.tact --set k=9 --set m=2 --show p,p'
   tactus run lorenz.tact --solver dop853 --tolerance 1e-10 --every 0.01 --out -
   tactus run two_ball.tact --device hand=file:hand.csv --json
+  tactus run slip.tact --init SimSect.rc --base slip
 
 Solvers: euler rk4 bs3 (fixed steps), bs3 tsit5 dop853 (adaptive), rosenbrock (both) and cvode (adaptive) for stiff systems.
 Without --solver: rk4 when a step is given, else tsit5, and from where the system turns out stiff on a stiff one, with a note.
@@ -223,6 +224,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   run_command->add_option("--device", run.devices, "what stands behind an `external`: --device hand=file:hand.csv")
       ->type_name("NAME=KIND:ARG")
       ->allow_extra_args(false);
+  run_command->add_option("--init", run.init, "SimSect's initialisation file: settings, parameters, starts")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  run_command->add_option("--base", run.base, "write SimSect's files NAME.data, NAME.initial, NAME.param")
+      ->type_name("NAME");
   run_command->add_flag("--json", run.json, "print one JSON object");
   run_command->add_flag("--quiet", run.quiet, "print nothing but errors");
 

@@ -30,6 +30,8 @@ struct RunOptions {
   std::string out;                   // "-": standard output
   std::vector<std::string> plot;     // .svg, .png, .pdf
   std::vector<std::string> devices;  // "NAME=KIND:ARGUMENT"
+  std::vector<std::string> init;     // SimSect's initialisation files
+  std::string base;                  // SimSect's output files: base.data, base.initial, base.param
   bool json = false;
   bool quiet = false;
 };

@@ -3,8 +3,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <deque>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -14,6 +16,7 @@
 #include "compiler/emit_llvm/jit.h"
 #include "driver/channels.h"
 #include "driver/commands.h"
+#include "driver/init_files.h"
 #include "driver/interrupt.h"
 #include "driver/progress.h"
 #include "driver/report.h"
@@ -30,34 +33,54 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point before) { return std::chrono::duration<double>(Clock::now() - before).count(); }
 
-// Rows to a file and to a recorder for the plot, whichever are wanted.
+// Rows to files and to a recorder for the plot, whichever are wanted.
 class Rows : public sim::Observer {
  public:
   Rows(std::vector<Column> columns, bool wants_plot) : columns_(std::move(columns)), row_(columns_.size() + 1) {
     if (wants_plot) recorder_ = std::make_unique<trace::Recorder>(columns_.size());
   }
 
-  [[nodiscard]] bool open(const std::string& path) {
+  [[nodiscard]] bool open(const std::string& path, trace::CsvWriter::Layout layout = trace::CsvWriter::Layout::csv) {
     std::vector<std::string> names = {"t"};
     for (const Column& column : columns_) names.push_back(trace::column_title(column.label, column.unit));
-    writer_ = std::make_unique<trace::CsvWriter>();
-    return writer_->open(path, names);
+    files_.emplace_back(path, trace::CsvWriter());
+    return files_.back().second.open(path, names, layout);
+  }
+  // "t", then the labels of the others.
+  std::vector<std::string> column_names() const {
+    std::vector<std::string> names = {"t"};
+    for (const Column& column : columns_) names.push_back(column.label);
+    return names;
   }
 
   bool row(double t, std::span<const double> outputs) override {
     row_[0] = t;
     for (std::size_t i = 0; i < columns_.size(); ++i) row_[i + 1] = outputs[columns_[i].at];
     if (recorder_) recorder_->add(t, std::span<const double>(row_).subspan(1));
-    return !writer_ || writer_->write_row(row_);
+    bool good = true;
+    for (auto& file : files_) good = file.second.write_row(row_) && good;
+    return good;
   }
 
   // For a run that computes long without a row.
   void flush_if_due() {
-    if (writer_) writer_->flush_if_due();
+    for (auto& file : files_) file.second.flush_if_due();
   }
-  [[nodiscard]] bool close() { return !writer_ || writer_->close(); }
-  const std::string& failure() const { return writer_->failure(); }
-  std::size_t rows_written() const { return writer_ ? writer_->rows() : 0; }
+  // Of all of them: closed, and what went wrong with the first that failed, else "".
+  std::string close() {
+    std::string failure;
+    for (auto& file : files_)
+      if (!file.second.close() && failure.empty()) failure = file.second.failure();
+    return failure;
+  }
+  std::string failure() const { return files_.back().second.failure(); }
+  // "run.csv (1001 rows)"
+  std::vector<std::string> files_written() const {
+    std::vector<std::string> all;
+    for (const auto& [path, writer] : files_)
+      if (path != "-") all.push_back(fmt::format("{} ({})", path, counted(writer.rows(), "row")));
+    return all;
+  }
 
   [[nodiscard]] bool draw(const std::string& path, std::string& failure) const {
     std::vector<trace::Curve> curves;
@@ -70,7 +93,7 @@ class Rows : public sim::Observer {
  private:
   std::vector<Column> columns_;
   std::vector<double> row_;
-  std::unique_ptr<trace::CsvWriter> writer_;
+  std::deque<std::pair<std::string, trace::CsvWriter>> files_;
   std::unique_ptr<trace::Recorder> recorder_;
 };
 
@@ -140,13 +163,19 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-// The first of the files to be written that is also read: a part of the model or a device's table.
-std::optional<std::string> input_written_over(const RunOptions& options, std::vector<std::string> inputs) {
+constexpr const char* base_suffixes[] = {".data", ".initial", ".param"};
+
+// The first of the files to be written that is also read: a part of the model, a device's table, an initialisation file.
+std::optional<std::string> input_written_over(const RunOptions& options, const std::string& base,
+                                              std::vector<std::string> inputs) {
+  inputs.insert(inputs.end(), options.init.begin(), options.init.end());
   for (const std::string& device : options.devices) {
     if (std::size_t kind = device.find("=file:"); kind != std::string::npos) inputs.push_back(device.substr(kind + 6));
   }
   std::vector<std::string> outputs = options.plot;
   if (!options.out.empty() && options.out != "-") outputs.push_back(options.out);
+  for (const char* suffix : base_suffixes)
+    if (!base.empty()) outputs.push_back(base + suffix);
   for (const std::string& output : outputs) {
     std::error_code error;  // a file that is not there is no input
     if (!std::filesystem::is_regular_file(output, error)) continue;
@@ -274,9 +303,9 @@ int run(const RunOptions& options) {
   }
   auto refuse_writing_over = [&](const std::string& path) {
     return usage({fmt::format("`{}` is read by this run and would be written over", path),
-                  "give --out and --plot the names of other files"});
+                  "give --out, --plot and --base the names of other files"});
   };
-  if (auto path = input_written_over(options, options.files)) return refuse_writing_over(*path);
+  if (auto path = input_written_over(options, options.base, options.files)) return refuse_writing_over(*path);
   if (!options.show.empty() && names_nothing(options.show))
     return usage({"--show names nothing", "such as --show p,p'; without --show all that moves is shown"});
   auto overrides = read_overrides(options.set, mistake);
@@ -286,20 +315,41 @@ int run(const RunOptions& options) {
   settings.tolerance = options.tolerance;
   settings.until = options.until;
   settings.every = options.every;
-  settings.recording = !options.out.empty() || !options.plot.empty();
   if (!options.solver.empty()) {
     settings.solver = read_solver(options.solver, mistake);
     if (!settings.solver) return usage(mistake);
   }
 
+  // What initialisation files say.
+  std::optional<Initialised> init;
+  if (!options.init.empty()) {
+    int exit_code = exit_usage;
+    init = read_init_files(options, *overrides, exit_code);
+    if (!init) return exit_code;
+    for (const simsect::NamedNumber& each : init->meaning.parameters) {
+      const bool is_on_command_line =
+          std::any_of(overrides->begin(), overrides->end(), [&](const auto& other) { return other.name == each.name; });
+      if (!is_on_command_line) overrides->push_back({each.name, each.value});
+    }
+  }
+  std::string base = options.base;
+  if (base.empty() && init) base = init->meaning.integrator.data_base_name.value_or("");
+  settings.recording = !options.out.empty() || !options.plot.empty() || !base.empty();
+
   // The model.
   auto before_compile = Clock::now();
-  api::Compiled compiled = api::compile_files(options.files, {*overrides}, false);
+  std::vector<std::string> settable;
+  compiler::Options compile_options{*overrides};
+  compile_options.settable = &settable;
+  if (init) compile_options.starts = init->starts;
+  api::Compiled compiled = init ? api::compile_texts(init->texts, compile_options)
+                                : api::compile_files(options.files, compile_options, false);
   // Files that the model uses are known only now.
   std::vector<std::string> used;
   for (std::uint32_t file = 0; file < compiled.sources.size(); ++file) used.push_back(compiled.sources.name(file));
-  if (auto path = input_written_over(options, std::move(used))) return refuse_writing_over(*path);
+  if (auto path = input_written_over(options, base, std::move(used))) return refuse_writing_over(*path);
   if (!compiled.program) return model_errors(options.json, compiled);
+  if (init) use_integrator(init->meaning.integrator, options, *compiled.program, settings);
   emit_llvm::JitOptions tiers;
   tiers.solver =
       sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
@@ -312,6 +362,7 @@ int run(const RunOptions& options) {
   auto plan = sim::make_plan(model, settings, failure);
   if (!plan) return usage({failure, ""});
   std::vector<std::string> notes = plan->notes;
+  if (init) notes.insert(notes.end(), init->notes.begin(), init->notes.end());
   auto parameters = parameter_values(model, *overrides, notes);
   Devices devices;
   if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
@@ -325,6 +376,11 @@ int run(const RunOptions& options) {
   // Where the rows go.
   Rows rows(columns_of(shown), !options.plot.empty());
   if (!options.out.empty() && !rows.open(options.out)) return usage({rows.failure(), ""});
+  BaseFiles base_files;
+  if (!base.empty()) {
+    if (!rows.open(base + ".data", trace::CsvWriter::Layout::blanks)) return usage({rows.failure(), ""});
+    if (!base_files.open(base, model, settable)) return usage({base_files.failure(), ""});
+  }
 
   if (!options.quiet && !options.json) print_warnings(compiled);
 
@@ -333,7 +389,10 @@ int run(const RunOptions& options) {
   auto before_run = Clock::now();
   sim::Outcome outcome;
   {
-    Progress progress(plan->start, plan->end, !options.quiet);
+    const double measured =
+        init ? init->meaning.integrator.measure_period.value_or(simsect::default_measure_period) : 0;
+    Measure measure(plan->start, plan->end, options.quiet || options.json ? 0 : measured);
+    Progress progress(plan->start, plan->end, !options.quiet && !measure.is_wanted());
     sim::Request request;
     request.table = [&jit] { return jit.current(); };
     request.stiff_table = [&] { return tiers.tangents != tangent::none ? jit.current() : jit.with_tangents(); };
@@ -344,20 +403,28 @@ int run(const RunOptions& options) {
     request.stop = &interrupt.asked();
     request.progress = [&](double time) {
       rows.flush_if_due();
+      measure.reach(time);
       progress.update(time);
     };
+    if (!base.empty())
+      request.at_start = [&](const tactus_instance& start) { base_files.write(start, rows.column_names()); };
     outcome = sim::run(request, settings.recording ? &rows : nullptr);
+    measure.reach(outcome.time);
   }
   double run_seconds = seconds_since(before_run);
   notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
 
   // What it left.
   std::vector<std::string> files_written;
-  std::string not_kept;
-  if (!rows.close()) {
-    not_kept = rows.failure();
-  } else if (!options.out.empty() && options.out != "-") {
-    files_written.push_back(fmt::format("{} ({})", options.out, counted(rows.rows_written(), "row")));
+  std::string not_kept = rows.close();
+  if (not_kept.empty()) files_written = rows.files_written();
+  if (!base.empty()) {
+    if (base_files.close()) {
+      files_written.push_back(base + ".initial");
+      files_written.push_back(base + ".param");
+    } else if (not_kept.empty()) {
+      not_kept = base_files.failure();
+    }
   }
   for (const std::string& path : options.plot) {
     if (rows.draw(path, failure)) {

@@ -44,18 +44,21 @@ CsvWriter::~CsvWriter() {
   if (file_.is_open() && !close()) std::fprintf(stderr, "tactus: %s\n", failure().c_str());
 }
 
-bool CsvWriter::open(const std::string& path, std::span<const std::string> names) {
+bool CsvWriter::open(const std::string& path, std::span<const std::string> names, Layout layout) {
   if (file_.is_open() && !close()) return false;
   columns_ = names.size();
   rows_ = 0;
   used_ = 0;
   buffer_.resize(least_buffer + longest_value * columns_ + 1);
+  separator_ = layout == Layout::csv ? ',' : ' ';
   std::string header;
-  for (const std::string& name : names) {
-    if (!header.empty()) header += ',';
-    header += csv_name(name);
+  if (layout == Layout::csv) {
+    for (const std::string& name : names) {
+      if (!header.empty()) header += ',';
+      header += csv_name(name);
+    }
+    header += '\n';
   }
-  header += '\n';
   last_flush_ = Clock::now();
   return file_.open(path) && file_.write(header);
 }
@@ -66,7 +69,7 @@ bool CsvWriter::write_row(std::span<const double> row) {
   char* end = buffer_.data() + used_;
   for (double value : row) {
     end = std::to_chars(end, end + longest_value - 1, value != value ? __builtin_nan("") : value).ptr;
-    *end++ = ',';
+    *end++ = separator_;
   }
   if (!row.empty()) --end;
   *end++ = '\n';

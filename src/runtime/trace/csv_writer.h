@@ -22,8 +22,12 @@ class CsvWriter {
   CsvWriter(CsvWriter&&) noexcept = default;
   CsvWriter& operator=(CsvWriter&&) = delete;
 
-  // Creates or truncates `path` ("-": standard output) and writes the header line through at once.
-  [[nodiscard]] bool open(const std::string& path, std::span<const std::string> names);
+  enum class Layout {
+    csv,     // a header line, then commas between values
+    blanks,  // blanks between values and no header, as numerical packages load it
+  };
+  // Creates or truncates `path` ("-": standard output) and writes the header line, if there is one, through at once.
+  [[nodiscard]] bool open(const std::string& path, std::span<const std::string> names, Layout layout = Layout::csv);
 
   // `row` has as many values as there are names. False after any failure, which failure() explains.
   bool write_row(std::span<const double> row);
@@ -47,6 +51,7 @@ class CsvWriter {
   std::size_t used_ = 0;
   std::size_t columns_ = 0;
   std::size_t rows_ = 0;
+  char separator_ = ',';
   Clock::time_point last_flush_;
 };
 
