@@ -1,0 +1,437 @@
+"""The hybrid worlds of examples/, written down once more by hand in plain Python: what tests/hybrid_test.py compares with.
+
+    python3 tests/hybrid_reference.py [WORLD..]     prints what each world does, and checks it against its own conservation laws
+
+Nothing here is shared with the compiler. Flights, rolling on planes, joints with fixed speeds and plans on polynomials are closed
+forms; Kepler's orbits are propagated by universal variables (Battin, An Introduction to the Mathematics and Methods of
+Astrodynamics, section 4.5); rolling in the canal is the explicit equation of motion with the contact force eliminated by hand; cars
+on curves are one equation for the way along the curve. What is integrated is integrated by RK4 with a step that leaves less than
+1e-9, and an event is the end of a shortened step, found by bisection.
+
+Each world is a function of its parameters that returns a World: the transitions in order (name, time), the states at the end, and
+what was noted at the transitions.
+"""
+import math
+import sys
+
+G = 9.81
+
+
+class World:
+    def __init__(self):
+        self.events = []  # (name, time)
+        self.notes = []   # (name, time, {..}) where a jump was looked at more closely
+        self.final = {}
+        self.time = 0.0
+
+    def happens(self, name, time, **note):
+        self.events.append((name, time))
+        if note:
+            self.notes.append((name, time, note))
+
+    def names(self):
+        return [name for name, _ in self.events]
+
+    def times(self, name):
+        return [time for event, time in self.events if event == name]
+
+
+# --- vectors, roots, motion -----------------------------------------------------------------------------------------------
+
+def add(a, b, k=1.0):
+    """a + k b"""
+    return [x + k * y for x, y in zip(a, b)]
+
+
+def scale(k, a):
+    return [k * x for x in a]
+
+
+def dot(a, b):
+    return sum(x * y for x, y in zip(a, b))
+
+
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def norm(a):
+    return math.sqrt(dot(a, a))
+
+
+def unit(a):
+    return scale(1 / norm(a), a)
+
+
+def first_root(a, b, c, after=1e-9):
+    """The least t > after with a t^2 + b t + c = 0, or infinity."""
+    if a == 0:
+        roots = [-c / b] if b else []
+    else:
+        under = b * b - 4 * a * c
+        if under < 0:
+            return math.inf
+        q = -(b + math.copysign(math.sqrt(under), b)) / 2
+        roots = [q / a] + ([c / q] if q else [])
+    return min((t for t in roots if t > after), default=math.inf)
+
+
+def rk4_step(rate, state, h):
+    a = rate(state)
+    b = rate([x + h / 2 * k for x, k in zip(state, a)])
+    c = rate([x + h / 2 * k for x, k in zip(state, b)])
+    d = rate([x + h * k for x, k in zip(state, c)])
+    return [x + h / 6 * (i + 2 * j + 2 * k + l) for x, i, j, k, l in zip(state, a, b, c, d)]
+
+
+def flow(rate, state, time, end, h, guards):
+    """RK4 until `end` or until one of the guards {name: function of the state} becomes positive: (state, time, name or None)."""
+    while time < end - 1e-12:
+        step = min(h, end - time)
+        after = rk4_step(rate, state, step)
+        if any(guard(after) > 0 for guard in guards.values()):
+            low, high = 0.0, step
+            for _ in range(60):
+                middle = (low + high) / 2
+                if any(guard(rk4_step(rate, state, middle)) > 0 for guard in guards.values()):
+                    high = middle
+                else:
+                    low = middle
+            state, time = rk4_step(rate, state, high), time + high
+            return state, time, next(name for name, guard in guards.items() if guard(state) > 0)
+        state, time = after, time + step
+    return state, end, None
+
+
+def solve(matrix, right):
+    """Gauss with row pivots."""
+    n = len(right)
+    rows = [list(row) + [value] for row, value in zip(matrix, right)]
+    for k in range(n):
+        pivot = max(range(k, n), key=lambda i: abs(rows[i][k]))
+        rows[k], rows[pivot] = rows[pivot], rows[k]
+        for i in range(k + 1, n):
+            factor = rows[i][k] / rows[k][k]
+            rows[i] = [x - factor * y for x, y in zip(rows[i], rows[k])]
+    found = [0.0] * n
+    for k in reversed(range(n)):
+        found[k] = (rows[k][n] - sum(rows[k][j] * found[j] for j in range(k + 1, n))) / rows[k][k]
+    return found
+
+
+def newton(residual, guess, iterations=50):
+    """A root of `residual`, by Newton's method with central differences and halving."""
+    x = list(guess)
+    r = residual(x)
+    for _ in range(iterations):
+        if max(map(abs, r)) < 1e-13:
+            break
+        columns = []
+        for j, value in enumerate(x):
+            h = 1e-6 * (1 + abs(value))
+            up, down = list(x), list(x)
+            up[j] += h
+            down[j] -= h
+            columns.append([(a - b) / (2 * h) for a, b in zip(residual(up), residual(down))])
+        step = solve([list(row) for row in zip(*columns)], r)
+        damping = 1.0
+        while damping > 1e-6:
+            y = add(x, step, -damping)
+            s = residual(y)
+            if max(map(abs, s)) < max(map(abs, r)) or max(map(abs, s)) < 1e-12:
+                break
+            damping /= 2
+        else:
+            break
+        x, r = y, s
+    if max(map(abs, r)) > 1e-8:
+        raise ArithmeticError(f"no root: {r} at {x}")
+    return x
+
+
+# --- impacts of a ball ----------------------------------------------------------------------------------------------------
+
+def coulomb_impact(v, w, n, r, m, inertia, e, mu):
+    """Velocity and spin after a ball hits a plane with normal n: restitution e along n; tangentially it sticks if mu allows."""
+    slip = add(add(v, n, -dot(v, n)), cross(w, n), -r)
+    normal = -(1 + e) * m * dot(v, n)
+    stick = scale(-1 / (1 / m + r * r / inertia), slip)
+    size = norm(stick)
+    tangential = stick if size <= mu * normal else scale(mu * normal / size, stick)
+    impulse = add(scale(normal, n), tangential)
+    return add(v, impulse, 1 / m), add(w, cross(n, impulse), -r / inertia)
+
+
+def superball_impact(v, w, n, r, m, inertia):
+    """The velocity of the point of contact is turned round: elastic and perfectly rough (Garwin, Am. J. Phys. 37, 88, 1969)."""
+    contact = add(v, cross(w, n), -r)
+    normal = dot(contact, n)
+    slip = add(contact, n, -normal)
+    impulse = add(scale(-2 * m * normal, n), scale(-2 / (1 / m + r * r / inertia), slip))
+    return add(v, impulse, 1 / m), add(w, cross(n, impulse), -r / inertia)
+
+
+def ball_energy(p, v, w, m, inertia, g=G):
+    return m / 2 * dot(v, v) + inertia / 2 * dot(w, w) + m * g * p[2]
+
+
+def contact_momentum(v, w, n, r, m, inertia):
+    """Angular momentum about the point of contact, which no impulse there can change."""
+    return add(scale(inertia, w), cross(n, v), m * r)
+
+
+# --- bouncing_ball.tact ---------------------------------------------------------------------------------------------------
+
+def bouncing_ball(e=0.7, g=G, height=1.0):
+    """Times and heights of all bounces until they cannot be told apart; they add up to the time at which it rests."""
+    world = World()
+    speed = math.sqrt(2 * g * height)
+    time = speed / g
+    rest = time * (1 + e) / (1 - e)
+    while speed > 1e-12:
+        world.happens("Bounce", time, speed=speed)
+        speed *= e
+        time += 2 * speed / g
+    world.final = {"y": 0.0, "y'": 0.0}
+    world.time = rest
+    return world
+
+
+# --- ball_on_steps.tact ---------------------------------------------------------------------------------------------------
+
+class Steps:
+    m, r, run, rise, slope = 0.2, 0.03, 1.2, 0.15, math.radians(1)
+    inertia = 2 / 5 * m * r * r
+    tread = run / math.cos(slope)
+    s = [math.cos(slope), 0, -math.sin(slope)]
+    n = [math.sin(slope), 0, math.cos(slope)]
+    start = ([0.1, 0.0, 0.4], [1.0, 0.08, 0.0], [4.0, 0.0, 6.0])  # p, p', w
+
+    @classmethod
+    def corner(cls, k):
+        return [k * cls.run, 0, -k * (cls.run * math.tan(cls.slope) + cls.rise)]
+
+
+def ball_on_steps(end=8.0, e=0.6, mu=0.3, threshold=0.002):
+    """Flights are parabolas and rolling has a constant acceleration: all roots are those of quadratics."""
+    c = Steps
+    world = World()
+    p, v, w = c.start
+    step, time, mode, clearance = 0, 0.0, "Bouncing", math.inf
+    normal_force = math.inf
+    while True:
+        gravity = [0, 0, -G]
+        if mode == "Rolling":
+            # A solid ball without skidding: 5/7 of what a sliding one has, along the slope.
+            a = scale(5 / 7 * dot(gravity, c.s), c.s)
+            normal_force = -c.m * dot(gravity, c.n)
+        else:
+            a = gravity
+        offset = add(p, c.corner(step), -1)
+        passing = first_root(dot(a, c.s) / 2, dot(v, c.s), dot(offset, c.s) - c.tread)
+        hit = first_root(dot(a, c.n) / 2, dot(v, c.n), dot(offset, c.n) - c.r) if mode == "Bouncing" else math.inf
+        span = min(passing, hit, end - time)
+        edge = add(c.corner(step), c.s, 0) if step == 0 else add(c.corner(step - 1), c.s, c.tread)
+        if mode == "Bouncing" and step > 0:
+            for k in range(201):
+                t = span * k / 200
+                q = add(add(p, v, t), a, t * t / 2)
+                clearance = min(clearance, math.hypot(q[0] - edge[0], q[2] - edge[2]) - c.r)
+        p = add(add(p, v, span), a, span * span / 2)
+        v = add(v, a, span)
+        if mode == "Rolling":
+            # w stays turned to the velocity; the spin about the normal stays.
+            w = add(scale(dot(w, c.n), c.n), cross(c.n, v), 1 / c.r)
+        time += span
+        if span == end - (time - span):
+            break
+        before = (v, w)
+        if passing < hit:
+            world.happens("RollOff" if mode == "Rolling" else "Pass", time, p=p, v=v, speed=dot(v, c.s))
+            mode, step = "Bouncing", step + 1
+            continue
+        if c.m / 2 * dot(v, c.n) ** 2 > threshold:
+            name = "Bounce"
+            v, w = coulomb_impact(v, w, c.n, c.r, c.m, c.inertia, e, mu)
+        else:
+            # Onto the constraints: no normal velocity, and full grip.
+            name, mode = "Land", "Rolling"
+            v, w = coulomb_impact(v, w, c.n, c.r, c.m, c.inertia, 0, math.inf)
+        world.happens(name, time, p=p, before=before, after=(v, w))
+    world.time = time
+    world.final = {"p": p, "p'": v, "w": w, "step": step, "mode": mode, "clearance": clearance, "N": normal_force}
+    return world
+
+
+# --- ball_in_box.tact -----------------------------------------------------------------------------------------------------
+
+class Box:
+    m, r = 0.1, 0.05
+    inertia = 2 / 5 * m * r * r
+    half = [0.5, 0.4, 0.35]
+    # The inward normals, in the order of the walls of the program.
+    walls = [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]]
+    start = ([0.1, -0.05, 0.1], [1.7, 1.1, 0.6], [12.0, -20.0, 8.0])
+
+
+def ball_in_box(law, end=3.5, e=0.9, mu=0.25):
+    """`law` is smooth, rubbing or super; positions are seen from the middle of the ball's own box."""
+    c = Box
+    world = World()
+    p, v, w = c.start
+    time = 0.0
+    a = [0, 0, -G]
+    while True:
+        hits = []
+        for k, n in enumerate(c.walls):
+            room = dot(p, n) + c.half[k // 2] - c.r
+            if room < 1e-12 and dot(v, n) > 0:
+                room = 0.0  # just left
+            hits.append(first_root(dot(a, n) / 2, dot(v, n), room))
+        span = min(*hits, end - time)
+        p = add(add(p, v, span), a, span * span / 2)
+        v = add(v, a, span)
+        time += span
+        if span not in hits:
+            break
+        k = hits.index(span)
+        n = c.walls[k]
+        before = (v, w)
+        if law == "smooth":
+            v = add(v, n, -2 * dot(v, n))
+        elif law == "rubbing":
+            v, w = coulomb_impact(v, w, n, c.r, c.m, c.inertia, e, mu)
+        else:
+            v, w = superball_impact(v, w, n, c.r, c.m, c.inertia)
+        world.happens(k + 1, time, p=p, before=before, after=(v, w))
+    world.time = time
+    world.final = {"p": p, "p'": v, "w": w}
+    return world
+
+
+# --- ball_in_canal.tact ---------------------------------------------------------------------------------------------------
+
+class Canal:
+    m, r, tube, bend, length = 0.2, 0.1, 0.4, 1.2, 1.5
+    inertia = 2 / 5 * m * r * r
+    rho = tube - r
+    order = ["South", "East", "North", "West"]
+    # Half a radian up the outer wall, rolling along it and down.
+    start = ([0.0, -bend - rho * math.sin(0.5), -rho * math.cos(0.5)], [1.5, 0.0, 0.0])
+
+    @classmethod
+    def frame(cls, mode, p, v):
+        """Outward normal, its rate, and the direction of the canal at p."""
+        if mode in ("South", "North"):
+            side = -1 if mode == "South" else 1
+            axis = [p[0], side * cls.bend, 0]
+            rate = [v[0], 0, 0]
+            along = [-side, 0, 0]
+        else:
+            middle = cls.length if mode == "East" else -cls.length
+            x, y = p[0] - middle, p[1]
+            far = math.hypot(x, y)
+            turning = (x * v[1] - y * v[0]) / far**2
+            along = [-y / far, x / far, 0]
+            axis = [middle + cls.bend * x / far, cls.bend * y / far, 0]
+            rate = scale(cls.bend * turning, along)
+        return scale(1 / cls.rho, add(p, axis, -1)), scale(1 / cls.rho, add(v, rate, -1)), along
+
+    @classmethod
+    def force(cls, mode, p, v, w):
+        """On the ball. v + r w x n = 0 is differentiated, with I w' = r n x F and m v' = m g + F:
+        across n, F (1 + m r^2 / I) = -m (g + r w x n'); along n, v . n = 0 gives F = -m (v . n' + g . n)."""
+        n, rate, _ = cls.frame(mode, p, v)
+        gravity = [0, 0, -G]
+        pull = add(gravity, cross(w, rate), cls.r)
+        across = add(pull, n, -dot(pull, n))
+        normal = -cls.m * (dot(v, rate) + dot(gravity, n))
+        return add(scale(normal, n), across, -cls.m / (1 + cls.m * cls.r**2 / cls.inertia)), normal
+
+
+def ball_in_canal(end=20.0, h=1e-3, speed=1.5):
+    c = Canal
+    world = World()
+    p, v = c.start
+    v = scale(speed / norm(v), v)
+    mode = "South"
+    n, _, _ = c.frame(mode, p, v)
+    w = scale(1 / c.r, cross(v, n))  # v + r w x n = 0, without a spin about n
+    state, time = [*p, *v, *w], 0.0
+    world.least_force = math.inf
+
+    def rate(s):
+        p, v, w = s[:3], s[3:6], s[6:]
+        force, normal = c.force(mode, p, v, w)
+        world.least_force = min(world.least_force, -normal)
+        n, _, _ = c.frame(mode, p, v)
+        return [*v, *add([0, 0, -G], force, 1 / c.m), *scale(c.r / c.inertia, cross(n, force))]
+
+    guards = {"South": lambda s: s[0] - c.length, "East": lambda s: c.length - s[0] if s[1] > 0 else -1,
+              "North": lambda s: -c.length - s[0], "West": lambda s: s[0] + c.length if s[1] < 0 else -1}
+    while time < end:
+        state, time, passed = flow(rate, state, time, end, h, {mode: guards[mode]})
+        if passed:
+            mode = c.order[(c.order.index(mode) + 1) % 4]
+            world.happens("To" + mode, time, state=state)
+    p, v, w = state[:3], state[3:6], state[6:]
+    n, _, _ = c.frame(mode, p, v)
+    world.time = time
+    world.final = {"p": p, "p'": v, "w": w, "mode": mode, "slide": add(v, cross(w, n), c.r)}
+    return world
+
+
+# --- robot_chain.tact, robot_single.tact ----------------------------------------------------------------------------------
+
+class Robot:
+    Rt, gauge, r_wheel, v = 2.0, 0.4, 0.1, 1.0
+    h, l1, l2, l3, r_ball = 0.5, 0.5, 0.45, 0.12, 0.05
+    raised, folded = math.pi / 3, -math.pi / 2
+    bent = -math.asin((h - l3 - r_ball) / l2)
+    reach = l1 + l2 * math.cos(bent)
+    half = math.asin(reach / (2 * Rt))
+    t_arm, w_swing, w_grip = 1.5, 1.2, 2.0
+    modes = ["Drive", "Swing", "Reach", "Grip", "Lift", "Turn", "Lower", "Release", "Raise", "Return"]
+
+
+def robot_on_track(end=60.0):
+    """Everything is linear in time. The ball is met where the chord to it has the length of the reach: 2 half before it."""
+    c = Robot
+    world = World()
+    track, swing, ball, turned, time = 0.0, -math.pi / 2, 1.5, 0.0, 0.0
+    pose = {"shoulder": c.raised, "elbow": c.folded, "grip": 0.0}
+    lasts = {"Swing": (math.pi / 2 + c.half) / c.w_swing, "Reach": c.t_arm, "Grip": 1 / c.w_grip, "Lift": c.t_arm,
+             "Turn": (math.pi - 2 * c.half) / c.w_swing, "Lower": c.t_arm, "Release": 1 / c.w_grip, "Raise": c.t_arm,
+             "Return": (1.5 * math.pi - c.half) / (2 * c.w_swing)}
+    mode = "Drive"
+    world.happens("Drive", 0.0)
+    while True:
+        lasts["Drive"] = (ball - 2 * c.half - track) * c.Rt / c.v
+        span = min(lasts[mode], end - time)
+        part = span / lasts[mode]
+        down = {"Reach": 1, "Lower": 1, "Lift": -1, "Raise": -1}.get(mode, 0)
+        turn = {"Swing": 1, "Turn": 1, "Return": -2}.get(mode, 0) * c.w_swing * span
+        swing += turn
+        track += c.v / c.Rt * span if mode == "Drive" else 0
+        pose["shoulder"] -= down * part * c.raised
+        pose["elbow"] += down * part * (c.bent - c.folded)
+        pose["grip"] += {"Grip": 1, "Release": -1}.get(mode, 0) * part
+        if mode in ("Lift", "Turn", "Lower", "Release"):
+            turned += turn
+        time += span
+        if span < lasts[mode]:
+            break
+        if mode == "Release":
+            ball += 2 * math.pi - 4 * c.half  # from 2 half ahead to 2 half behind, met again one round later
+        mode = c.modes[(c.modes.index(mode) + 1) % 10]
+        world.happens(mode, time)
+    arm = track + math.pi / 2 + swing
+    bend = pose["shoulder"] + pose["elbow"]
+    far = c.l1 * math.cos(pose["shoulder"]) + c.l2 * math.cos(bend)
+    high = c.h + c.l1 * math.sin(pose["shoulder"]) + c.l2 * math.sin(bend) - c.l3  # the hand points down
+    tip = [c.Rt * math.cos(track) + far * math.cos(arm), c.Rt * math.sin(track) + far * math.sin(arm), high]
+    held = mode in ("Lift", "Turn", "Lower", "Release")
+    world.time = time
+    world.final = {"track": track, "swing": swing, **pose, "turned": turned, "tip": tip, "mode": mode,
+                   "q": tip if held else [c.Rt * math.cos(ball), c.Rt * math.sin(ball), c.r_ball]}
+    return world
