@@ -435,3 +435,264 @@ def robot_on_track(end=60.0):
     world.final = {"track": track, "swing": swing, **pose, "turned": turned, "tip": tip, "mode": mode,
                    "q": tip if held else [c.Rt * math.cos(ball), c.Rt * math.sin(ball), c.r_ball]}
     return world
+
+
+# --- dueling_spaceships.tact, dueling_spaceships_free.tact ----------------------------------------------------------------
+
+def kepler(p, v, t, mu):
+    """Position and velocity after t on an orbit about the origin: universal variables, Newton's method."""
+    if t == 0:
+        return list(p), list(v)
+    r0, speed2, radial = norm(p), dot(v, v), dot(p, v)
+    alpha = 2 / r0 - speed2 / mu
+    root = math.sqrt(mu)
+    x = root * t * alpha if alpha > 1e-12 else root * t / r0
+
+    def stumpff(z):
+        if z > 1e-6:
+            s = math.sqrt(z)
+            return (1 - math.cos(s)) / z, (s - math.sin(s)) / s**3
+        if z < -1e-6:
+            s = math.sqrt(-z)
+            return (1 - math.cosh(s)) / z, (math.sinh(s) - s) / s**3
+        return 1 / 2 - z / 24 + z * z / 720, 1 / 6 - z / 120 + z * z / 5040
+
+    for _ in range(60):
+        z = alpha * x * x
+        c, s = stumpff(z)
+        r = x * x * c + radial / root * x * (1 - z * s) + r0 * (1 - z * c)
+        off = x**3 * s + radial / root * x * x * c + r0 * x * (1 - z * s) - root * t
+        x -= off / r
+        if abs(off / r) < 1e-15 * (1 + abs(x)):
+            break
+    z = alpha * x * x
+    c, s = stumpff(z)
+    f, g = 1 - x * x / r0 * c, t - x**3 / root * s
+    q = add(scale(f, p), v, g)
+    r = norm(q)
+    return q, add(scale(root / (r * r0) * x * (z * s - 1), p), v, 1 - x * x / r * c)
+
+
+class Duel:
+    GM, planet = 398.6, 6.4
+    ships = {"a": ([10.0, 0.0, 0.0], [0.0, 6.3, 0.0]), "b": ([-9.9, -9.9, 0.0], [3.6, -3.6, 0.8])}
+    dock = [0.0, 0.0, 0.05]
+    reach = {"a": 6.0, "b": 5.0}
+    T = 0.8
+    speed = 7.0
+
+
+def dueling_spaceships(end=25.0, free=False):
+    """Both ships and both torpedoes move on Kepler's orbits. A shot is a root of what the torpedo misses by."""
+    c = Duel
+    world = World()
+    world.shots = []  # (ship, fired at, chosen, flight time)
+    ship = lambda name, t: kepler(*c.ships[name], t, c.GM)  # noqa: E731
+    other = {"a": "b", "b": "a"}
+
+    def apart(t):
+        return norm(add(ship("a", t)[0], ship("b", t)[0], -1))
+
+    def shot(name, t):
+        (own, own_v), (aim, aim_v) = ship(name, t), ship(other[name], t)
+        dock = add(own, c.dock)
+        if free:
+            way = unit(add(aim, dock, -1))
+
+            def launch(u):
+                return [math.cos(u[1]) * math.cos(u[0]), math.cos(u[1]) * math.sin(u[0]), math.sin(u[1])]
+
+            def miss(u):
+                q, _ = kepler(dock, add(own_v, launch(u), c.speed), u[2], c.GM)
+                return add(q, kepler(aim, aim_v, u[2], c.GM)[0], -1)
+
+            u = newton(miss, [math.atan2(way[1], way[0]), math.asin(way[2]), norm(add(aim, dock, -1)) / c.speed])
+            return u, u[2], add(own_v, launch(u), c.speed)
+        goal, _ = kepler(aim, aim_v, c.T, c.GM)
+        v = newton(lambda v: add(kepler(dock, v, c.T, c.GM)[0], goal, -1), add(aim_v, add(aim, dock, -1), 1 / c.T))
+        return v, c.T, v
+
+    flying = {"a": None, "b": None}  # when it hits
+    state = {}
+    time, step = 0.0, 0.01
+    world.lowest = math.inf
+    while True:
+        for name in ("a", "b"):
+            if flying[name] is None and apart(time) < c.reach[name]:
+                chosen, lasts, v = shot(name, time)
+                state[name] = (add(ship(name, time)[0], c.dock), v, time)
+                flying[name] = time + lasts
+                world.happens(f"{name}.Fire", time)
+                world.shots.append((name, time, chosen, lasts))
+                path = [norm(kepler(state[name][0], v, lasts * k / 40, c.GM)[0]) for k in range(41)]
+                world.lowest = min(world.lowest, *path)
+        ends = [t for t in flying.values() if t is not None]
+        limits = [c.reach[n] for n in flying if flying[n] is None]
+        until = min([end, *ends])
+        found = None
+        while limits and time < until:
+            after = min(time + step, until)
+            if any(apart(after) < limit <= apart(time) for limit in limits):
+                low, high = time, after
+                for _ in range(60):
+                    middle = (low + high) / 2
+                    low, high = (low, middle) if any(apart(middle) < limit <= apart(time) for limit in limits) else (middle, high)
+                found = time = high
+                break
+            time = after
+        if found is None:
+            time = until
+            if time >= end:
+                break
+            for name in ("a", "b"):
+                if flying[name] == time:
+                    hit, _ = kepler(state[name][0], state[name][1], time - state[name][2], c.GM)
+                    world.happens(f"{name}.Fire.phase1", time, miss=norm(add(hit, ship(other[name], time)[0], -1)))
+                    flying[name] = None
+    world.time = time
+    for name in ("a", "b"):
+        p, v = ship(name, time)
+        q = kepler(state[name][0], state[name][1], time - state[name][2], c.GM)[0] if flying[name] else add(p, c.dock)
+        world.final |= {f"s_{name}": p, f"v_{name}": v, f"{name}.p": q, f"{name}.flying": flying[name] is not None}
+    return world
+
+
+# --- slip.tact ------------------------------------------------------------------------------------------------------------
+
+def slip(end=5.0, i=1, j=-2, k=1000.0, m=50.48, g=10.0, start=(0.0, 0.9, 1.0, 0.0), h=2e-4):
+    """Seed 003, section 4, with its own spring_derivative; flights are parabolas. q_t = q_l = q_0 = 1."""
+    world = World()
+
+    def spring_derivative(q):
+        if i == 2 and j == 1:
+            return k * (q - 1)
+        return k * i / (abs(i) * abs(j)) * (-(q**j - 1) * j / abs(j)) ** (i - 1) * (-abs(j) * q ** (j - 1))
+
+    def potential(q):
+        return k / abs(i * j) * (-math.copysign(1, j) * (q**j - 1)) ** i
+
+    x, y, u, v = start
+    theta = 0.0
+    foot = x + y * math.tan(theta)
+    mode = "Decompression"
+    time = 0.0
+
+    def energy():
+        stands = mode in ("Compression", "Decompression")
+        return m / 2 * (u * u + v * v) + m * g * y + potential(math.hypot(x - foot, y) if stands else 1.0)
+
+    def rate(s):
+        lx, ly = s[0] - foot, s[1]
+        q = math.hypot(lx, ly)
+        force = -spring_derivative(q)
+        return [s[2], s[3], force * lx / q / m, force * ly / q / m - g]
+
+    world.energies = [energy()]
+    while time < end:
+        if mode in ("Ascent", "Descent"):
+            span = v / g if mode == "Ascent" else first_root(-g / 2, v, y - math.cos(theta))
+            short = min(span, end - time)
+            x, y, v, time = x + u * short, y + v * short - g / 2 * short**2, v - g * short, time + short
+            if short < span:
+                break
+            if mode == "Descent":
+                foot = x + math.sin(theta)
+            world.happens("Apex" if mode == "Ascent" else "Touch", time, x=x, y=y)
+            mode = "Descent" if mode == "Ascent" else "Compression"
+        else:
+            guard = ((lambda s: (s[0] - foot) * s[2] + s[1] * s[3]) if mode == "Compression"
+                     else (lambda s: math.hypot(s[0] - foot, s[1]) - 1))
+            (x, y, u, v), time, passed = flow(rate, [x, y, u, v], time, end, h, {mode: guard})
+            if not passed:
+                break
+            world.happens("Bottom" if mode == "Compression" else "Lift", time, x=x, y=y, q=math.hypot(x - foot, y))
+            if mode == "Decompression":
+                theta = math.atan2(x - foot, y)
+            mode = "Decompression" if mode == "Compression" else "Ascent"
+        world.energies.append(energy())
+    world.energies.append(energy())
+    world.time = time
+    world.final = {"p": [x, y], "p'": [u, v], "foot": foot, "theta": theta, "mode": mode}
+    return world
+
+
+# --- car_on_road_network.tact ---------------------------------------------------------------------------------------------
+
+class Roads:
+    m, c = 1000.0, 2.0                      # mass, drag for each (m/s)^2
+    far, R, H, ramp = 40.0, 20.0, 3.0, math.radians(8)
+    pedal, slow, fast = 3000.0, 9.0, 13.0
+    following = {"LeftOut": "LeftBack", "LeftBack": "LeftHome", "LeftHome": "Main", "RightOut": "RightUp", "RightUp": "RightDown",
+                 "RightDown": "RightHome", "RightHome": "Main"}
+
+    @classmethod
+    def roads(cls):
+        """Each road as (end of its parameter u, position(u)): u is the way along its plan view, from 0."""
+        far, R, H = cls.far, cls.R, cls.H
+        tan = math.tan(cls.ramp)
+
+        def arc(x, y, first, turn, rises):
+            def place(u):
+                angle = first + turn * u / R
+                py = y + R * math.sin(angle)
+                return [x + R * math.cos(angle), py, H * py / (2 * R) if rises else 0.0]
+            return math.pi * R, place
+
+        return {
+            "Main": (2 * far, lambda u: [-far + u, 0.0, 0.0]),
+            "LeftOut": arc(far, R, -math.pi / 2, 1, True),
+            "LeftBack": (2 * far, lambda u: [far - u, 2 * R, H * (1 + math.cos(math.pi * u / (2 * far))) / 2]),
+            "LeftHome": arc(-far, R, math.pi / 2, 1, False),
+            "RightOut": arc(far, -R, math.pi / 2, -1, False),
+            "RightUp": (far, lambda u: [far - u, -2 * R, u * tan]),
+            "RightDown": (far, lambda u: [-u, -2 * R, (far - u) * tan]),
+            "RightHome": arc(-far, -R, -math.pi / 2, -1, False),
+        }
+
+    @classmethod
+    def slope(cls, road, u):
+        """dz/du."""
+        if road == "LeftOut":
+            return cls.H / 2 * math.sin(u / cls.R) / cls.R
+        if road == "LeftBack":
+            return -cls.H / 2 * math.sin(math.pi * u / (2 * cls.far)) * math.pi / (2 * cls.far)
+        return {"RightUp": 1, "RightDown": -1}.get(road, 0) * math.tan(cls.ramp)
+
+
+def car_on_road_network(end=80.0, turn=0, pedal=None, h=2e-3):
+    """One equation: the speed v along the road. At a kink the part of the velocity along the new road is left."""
+    c = Roads
+    thrust = c.pedal if pedal is None else pedal
+    world = World()
+    road, u, v, time, engine, side = "Main", 0.0, 10.0, 0.0, "Drive", 1
+    roads = c.roads()
+
+    def rate(s):
+        u, v = s
+        slope = c.slope(road, u)
+        stretch = math.hypot(1, slope)
+        push = thrust if engine == "Drive" else 0
+        return [v / stretch, (push - c.c * v * abs(v)) / c.m - G * slope / stretch]
+
+    while time < end:
+        length, place = roads[road]
+        guards = {"end": lambda s: s[0] - length,
+                  "LetGo": lambda s: s[1] - c.fast if engine == "Drive" else -1,
+                  "Press": lambda s: c.slow - s[1] if engine == "Coast" else -1}
+        (u, v), time, passed = flow(rate, [u, v], time, end, h, guards)
+        if passed == "end":
+            if road == "Main":
+                left = turn > 0.5 or (turn > -0.5 and side > 0)
+                after, name = ("LeftOut", "Left") if left else ("RightOut", "Right")
+                side = -side
+            else:
+                after = name = c.following[road]
+            bend = math.atan(c.slope(road, length)) - math.atan(c.slope(after, 0))
+            world.happens("To" + name if name in roads else name, time, before=v, after=v * math.cos(bend), p=place(length))
+            road, u, v = after, 0.0, v * math.cos(bend)
+        elif passed:
+            world.happens(passed, time, v=v)
+            engine = "Coast" if passed == "LetGo" else "Drive"
+    world.time = time
+    world.final = {"p": roads[road][1](u), "v": v, "road": road, "engine": engine}
+    return world
