@@ -696,3 +696,227 @@ def car_on_road_network(end=80.0, turn=0, pedal=None, h=2e-3):
     world.time = time
     world.final = {"p": roads[road][1](u), "v": v, "road": road, "engine": engine}
     return world
+
+
+# --- traffic_control.tact -------------------------------------------------------------------------------------------------
+
+class Traffic:
+    border, stop, past = 25.0, -12.0, 3.0
+    cars = {"a": {"R": 25.0, "v0": 10.0, "s0": -40.0, "side": -1}, "b": {"R": 30.0, "v0": 15.0, "s0": -45.0, "side": 1}}
+
+
+def traffic_control(end=60.0):
+    """Every way is a quadratic in time. To stop at a point takes v^2 / (2 d) and 2 d / v; to start likewise."""
+    c = Traffic
+    world = World()
+    cars = {name: {"s": car["s0"], "v": car["v0"], "a": 0.0, "mode": "Cruise", "until": math.inf} for name, car in c.cars.items()}
+    other = {"a": "b", "b": "a"}
+    time = 0.0
+    world.nearest = math.inf
+
+    def place(name):
+        s, R = cars[name]["s"], c.cars[name]["R"]
+        return [c.cars[name]["side"] * R * (1 - math.cos(s / R)), R * math.sin(s / R)]
+
+    def inside(name):
+        return abs(cars[name]["s"]) <= c.border + 1e-9 and not cars[name].get("left")
+
+    while True:
+        spans = [end - time]
+        for name, car in cars.items():
+            goals = [math.pi * c.cars[name]["R"]]
+            if car["mode"] == "Cruise":
+                goals.append(-c.border)
+            if car["mode"] == "Through":
+                goals.append(c.border)
+            spans += [first_root(car["a"] / 2, car["v"], car["s"] - goal) for goal in goals if car["s"] < goal - 1e-9 and car["v"] > 0]
+            spans.append(car["until"] - time)
+        span = min(spans)
+        for k in range(21):
+            t = span * k / 20
+            for car in cars.values():
+                car["kept"] = car["s"]
+                car["s"] += car["v"] * t + car["a"] / 2 * t * t
+            world.nearest = min(world.nearest, math.dist(place("a"), place("b")))
+            for car in cars.values():
+                car["s"] = car["kept"]
+        for car in cars.values():
+            car["s"] += car["v"] * span + car["a"] / 2 * span**2
+            car["v"] += car["a"] * span
+        time += span
+        if time >= end - 1e-12:
+            break
+        moved = True
+        while moved:
+            moved = False
+            for name, car in cars.items():
+                v0 = c.cars[name]["v0"]
+                car["left"] = car["mode"] == "Cruise" and car["s"] > 0
+
+                def happens(event, mode, acceleration, until=math.inf):
+                    world.happens(f"{name}.{event}", time, s=car["s"], v=car["v"])
+                    car.update(mode=mode, a=acceleration, until=until)
+
+                if car["s"] >= math.pi * c.cars[name]["R"] - 1e-9:
+                    world.happens(f"{name}.Wrap", time)
+                    car["s"] -= 2 * math.pi * c.cars[name]["R"]
+                elif car["mode"] == "Cruise" and -c.border - 1e-9 <= car["s"] <= 0:
+                    if inside(other[name]):
+                        way = c.stop - car["s"]
+                        happens("Stop", "Slow", -v0**2 / (2 * way), time + 2 * way / v0)
+                    else:
+                        happens("Enter", "Through", 0.0)
+                elif car["mode"] == "Slow" and time >= car["until"] - 1e-9:
+                    happens("Stop.phase1", "Wait", 0.0)
+                    car["v"] = 0.0
+                    happens("Hold", "Wait", 0.0)
+                elif car["mode"] == "Wait" and not inside(other[name]):
+                    happens("Hold.phase1", "Go", 0.0)
+                    way = c.past - car["s"]
+                    happens("Start", "Speed", v0**2 / (2 * way), time + 2 * way / v0)
+                elif car["mode"] == "Speed" and time >= car["until"] - 1e-9:
+                    happens("Start.phase1", "Through", 0.0)
+                elif car["mode"] == "Through" and car["s"] >= c.border - 1e-9:
+                    happens("Leave", "Cruise", 0.0)
+                    car["left"] = True
+                else:
+                    continue
+                moved = True
+    world.time = time
+    for name, car in cars.items():
+        world.final |= {f"{name}.s": car["s"], f"{name}.v": car["v"], f"{name}.mode": car["mode"], f"{name}.p": place(name)}
+    return world
+
+
+# --- stunt_track.tact -----------------------------------------------------------------------------------------------------
+
+class Stunt:
+    m, ramp, L, gap, R, x_up, x_far, T_brake = 800.0, math.radians(20), 10.0, 8.0, 15.0, 20.0, 80.0, 2.0
+    lip = [x_up + L * math.cos(ramp), 0.0, L * math.sin(ramp)]
+    land = [lip[0] + gap, 0.0, lip[2]]
+    x_down = land[0] + L * math.cos(ramp)
+
+
+def stunt_track(end=60.0, v0=8.0):
+    """The lip must be left so fast that the range is the gap; all else follows by the work of forces along each piece."""
+    c = Stunt
+    world = World()
+    world.chosen = []
+    foot = v0 * math.cos(c.ramp)
+    lip = math.sqrt(c.gap * G / math.sin(2 * c.ramp))
+    climb = (lip**2 - foot**2) / (2 * c.L)
+    bottom = math.sqrt(lip**2 + 2 * G * c.L * math.sin(c.ramp))
+    run = bottom * math.cos(c.ramp)
+    brake = (v0 - run) / c.T_brake
+    braked = c.x_down + (run + v0) / 2 * c.T_brake
+    T1, T2 = 2 * c.L / (foot + lip), c.gap / (lip * math.cos(c.ramp))
+    falling = G * math.sin(c.ramp)
+
+    def line(origin, way, speed, acceleration):
+        return lambda t: (add(origin, way, speed * t + acceleration / 2 * t * t), scale(speed + acceleration * t, way))
+
+    def circle(x, first):
+        def at(t):
+            angle = first + v0 * t / c.R
+            return ([x + c.R * math.cos(angle), c.R + c.R * math.sin(angle), 0.0],
+                    [-v0 * math.sin(angle), v0 * math.cos(angle), 0.0])
+        return at
+
+    up, down = [math.cos(c.ramp), 0, math.sin(c.ramp)], [math.cos(c.ramp), 0, -math.sin(c.ramp)]
+    pieces = [  # mode, how long, motion, transitions at its end
+        ("Approach", c.x_up / v0, line([0, 0, 0], [1, 0, 0], v0, 0), ["Jump"]),
+        ("Climb", T1, line([c.x_up, 0, 0], up, foot, climb), ["Jump.phase1"]),
+        ("Fly", T2, lambda t: (add(add(c.lip, up, lip * t), [0, 0, -G], t * t / 2), add(scale(lip, up), [0, 0, -G], t)), ["Jump.phase2"]),
+        ("Descend", (bottom - lip) / falling, line(c.land, down, lip, falling), ["Down", "Brake"]),
+        ("Runout", c.T_brake, line([c.x_down, 0, 0], [1, 0, 0], run, brake), ["Brake.phase1"]),
+        ("Runout", (c.x_far - braked) / v0, line([braked, 0, 0], [1, 0, 0], v0, 0), ["ToEast"]),
+        ("East", math.pi * c.R / v0, circle(c.x_far, -math.pi / 2), ["ToBack"]),
+        ("Back", c.x_far / v0, line([c.x_far, 2 * c.R, 0], [-1, 0, 0], v0, 0), ["ToWest"]),
+        ("West", math.pi * c.R / v0, circle(0, math.pi / 2), ["ToStart"]),
+    ]
+    world.chosen = {"Jump.force": c.m * (climb + falling), "Jump.T1": T1, "Jump.T2": T2, "Brake.force": c.m * brake}
+    k = 0
+    while True:
+        mode, lasts, motion, events = pieces[k % len(pieces)]
+        span = min(lasts, end - world.time)
+        p, v = motion(span)
+        world.time += span
+        if span < lasts:
+            break
+        for event in events:
+            world.happens(event, world.time, p=p, v=v)
+        k += 1
+    world.final = {"p": p, "p'": v, "mode": mode, "braked": braked}
+    return world
+
+
+# --- docking_spaceship.tact -----------------------------------------------------------------------------------------------
+
+class Docking:
+    GM, rock, go = 150.0, [60.0, -10.0, -30.0], 5.0
+    station_1, leave, v_leave = [0.0, 0.0, 0.0], [10.0, 0.0, 0.0], [1.0, 0.0, 0.0]
+    station_2, enter, v_enter = [110.0, 70.0, 20.0], [110.0, 60.0, 20.0], [0.0, 1.0, 0.0]
+    T_harbour, thrust, cruise = 20.0, 0.2, 3.0
+    seeds = {"Trip": [0.5, 0.1, -2.4, 0.0, 12.0, 30.0, 12.0]}
+
+
+def docking_spaceship(end=120.0):
+    """Shooting with RK4: thrusts that grow linearly in the harbours, fixed ones between, and the rock's gravity."""
+    c = Docking
+    world = World()
+    world.chosen = {}
+
+    def fly(p, v, u, slope, lasts, n):
+        def rate(s):
+            away = add(s[:3], c.rock, -1)
+            pull = -c.GM / norm(away) ** 3
+            return [*s[3:6], *[pull * x + a + b * s[6] for x, a, b in zip(away, u, slope)], 1.0]
+
+        s = [*p, *v, 0.0]
+        for _ in range(n):
+            s = rk4_step(rate, s, lasts / n)
+        return s[:3], s[3:6]
+
+    def heading(az, el):
+        return [math.cos(el) * math.cos(az), math.cos(el) * math.sin(az), math.sin(el)]
+
+    def harbour(p, v, goal, v_goal):
+        def miss(x):
+            q, w = fly(p, v, x[:3], x[3:], c.T_harbour, 80)
+            return add(q, goal, -1) + add(w, v_goal, -1)
+        return newton(miss, [0.0] * 6)
+
+    def trip(p, v, x):
+        T1, T2, T3 = x[4:]
+        first = fly(p, v, scale(c.thrust, heading(*x[:2])), [0] * 3, T1, 60)
+        second = fly(*first, [0] * 3, [0] * 3, T2, 150)
+        third = fly(*second, scale(c.thrust, heading(*x[2:4])), [0] * 3, T3, 60)
+        return first, second, third
+
+    still = [0.0, 0.0, 0.0]
+    out = harbour(c.station_1, still, c.leave, c.v_leave)
+    world.chosen["Undock"] = out
+    at_exit = fly(c.station_1, still, out[:3], out[3:], c.T_harbour, 80)
+
+    def miss(x):
+        first, _, third = trip(*at_exit, x)
+        return [norm(first[1]) - c.cruise, *add(third[0], c.enter, -1), *add(third[1], c.v_enter, -1)]
+
+    x = newton(miss, c.seeds["Trip"])
+    world.chosen["Trip"] = x
+    first, second, third = trip(*at_exit, x)
+    home = harbour(*third, c.station_2, still)
+    world.chosen["Dock"] = home
+    docked = fly(*third, home[:3], home[3:], c.T_harbour, 80)
+    time = c.go
+    world.happens("Undock", time)
+    for name, lasts, after, state in [("Undock.phase1", c.T_harbour, "Trip", at_exit), ("Trip.phase1", x[4], None, first),
+                                      ("Trip.phase2", x[5], None, second), ("Trip.phase3", x[6], "Dock", third),
+                                      ("Dock.phase1", c.T_harbour, None, docked)]:
+        time += lasts
+        world.happens(name, time, p=state[0], v=state[1])
+        if after:
+            world.happens(after, time)
+    world.time = end
+    world.final = {"p": c.station_2, "arrives": time}
+    return world
