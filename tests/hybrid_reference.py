@@ -920,3 +920,133 @@ def docking_spaceship(end=120.0):
     world.time = end
     world.final = {"p": c.station_2, "arrives": time}
     return world
+
+
+# --- the references' own laws ---------------------------------------------------------------------------------------------
+
+def check_ball_on_steps():
+    c, world = Steps, ball_on_steps()
+    p, v, w = c.start
+    energy = ball_energy(p, v, w, c.m, c.inertia)
+    for name, _, note in world.notes:
+        if "before" in note:
+            (v0, w0), (v1, w1) = note["before"], note["after"]
+            before, after = (ball_energy(note["p"], *pair, c.m, c.inertia) for pair in (note["before"], note["after"]))
+            assert abs(before - energy) < 1e-12 and after < before, name  # kept in flight and in rolling, lost in impacts
+            turned = add(contact_momentum(v1, w1, c.n, c.r, c.m, c.inertia), contact_momentum(v0, w0, c.n, c.r, c.m, c.inertia), -1)
+            assert norm(turned) < 1e-15, name
+            energy = after
+        else:
+            assert dot(note["v"], note["v"]) > G * c.r, "tips over the edge"
+    assert world.final["clearance"] > -1e-12
+    return world
+
+
+def check_ball_in_box():
+    c = Box
+    for law in ("smooth", "rubbing", "super"):
+        world = ball_in_box(law)
+        for wall, _, note in world.notes:
+            before, after = (ball_energy(note["p"], *pair, c.m, c.inertia) for pair in (note["before"], note["after"]))
+            assert after < before if law == "rubbing" else abs(after - before) < 1e-14, (law, wall)
+            n = c.walls[wall - 1]
+            turned = [contact_momentum(*note[key], n, c.r, c.m, c.inertia) for key in ("before", "after")]
+            assert norm(add(turned[1], turned[0], -1)) < 1e-15, (law, wall)
+        assert all(abs(x) <= half - c.r + 1e-12 for x, half in zip(world.final["p"], c.half))
+    return world
+
+
+def check_ball_in_canal():
+    c, world = Canal, ball_in_canal()
+    p, v, w = (world.final[key] for key in ("p", "p'", "w"))
+    n, _, _ = c.frame(world.final["mode"], p, v)
+    start = 7 / 10 * c.m * 1.5**2 + c.m * G * c.start[0][2]
+    assert abs(ball_energy(p, v, w, c.m, c.inertia) - start) < 1e-10
+    assert abs(norm(n) - 1) < 1e-9 and norm(world.final["slide"]) < 1e-9 and world.least_force > 0
+    return world
+
+
+def check_robot():
+    world = robot_on_track()
+    for name in ("Lift", "Raise"):
+        for time in world.times(name):
+            before, after = robot_on_track(time - 1e-10).final, robot_on_track(time + 1e-10).final
+            assert norm(add(before["q"], after["q"], -1)) < 1e-9 and norm(add(before["tip"], before["q"], -1)) < 1e-9
+    return world
+
+
+def check_duel():
+    for free in (False, True):
+        world = dueling_spaceships(free=free)
+        assert world.lowest > Duel.planet
+        assert all(note["miss"] < 1e-11 for _, _, note in world.notes)
+        for name, (p, v) in Duel.ships.items():
+            q, w = world.final[f"s_{name}"], world.final[f"v_{name}"]
+            assert abs(dot(w, w) / 2 - Duel.GM / norm(q) - dot(v, v) / 2 + Duel.GM / norm(p)) < 1e-12
+            assert norm(add(cross(q, w), cross(p, v), -1)) < 1e-12
+    return world
+
+
+def check_slip():
+    world = slip()
+    assert max(world.energies) - min(world.energies) < 1e-9
+    assert all(abs(note["q"] - 0.9) < 1e-12 for name, _, note in world.notes if name == "Bottom")
+    return world
+
+
+def check_roads():
+    world, roads = car_on_road_network(), Roads.roads()
+    for before, after in [*Roads.following.items(), ("Main", "LeftOut"), ("Main", "RightOut")]:
+        assert norm(add(roads[before][1](roads[before][0]), roads[after][1](0), -1)) < 1e-12, (before, after)
+        for u in (0.1, 0.5, 0.9):  # the slopes are those of the curves
+            s = u * roads[after][0]
+            rise = (roads[after][1](s + 1e-5)[2] - roads[after][1](s - 1e-5)[2]) / 2e-5
+            assert abs(rise - Roads.slope(after, s)) < 1e-9, after
+    assert all(note["after"] <= note["before"] for _, _, note in world.notes if "before" in note)
+    return world
+
+
+def check_traffic():
+    world = traffic_control()
+    assert world.nearest > 8
+    for name, _, note in world.notes:
+        if name.endswith("Stop.phase1"):
+            assert abs(note["s"] - Traffic.stop) < 1e-9 and abs(note["v"]) < 1e-9
+        if name.endswith("Start.phase1"):
+            assert abs(note["s"] - Traffic.past) < 1e-9
+    return world
+
+
+def check_stunt():
+    world = stunt_track()
+    for name, _, note in world.notes:
+        if name == "Jump.phase2":
+            assert norm(add(note["p"], Stunt.land, -1)) < 1e-12
+            assert abs(note["v"][2] / note["v"][0] + math.tan(Stunt.ramp)) < 1e-12  # along the down-ramp
+    return world
+
+
+def check_docking():
+    world, c = docking_spaceship(), Docking
+    targets = {"Undock.phase1": (c.leave, c.v_leave), "Trip.phase3": (c.enter, c.v_enter), "Dock.phase1": (c.station_2, [0, 0, 0])}
+    for name, _, note in world.notes:
+        if name in targets:
+            assert norm(add(note["p"], targets[name][0], -1)) < 1e-10 and norm(add(note["v"], targets[name][1], -1)) < 1e-10
+    return world
+
+
+def check_bouncing_ball():
+    world = bouncing_ball()
+    assert abs(world.events[-1][1] - world.time) < 1e-9  # the times converge to the sum of the series
+    return world
+
+
+CHECKS = {"bouncing_ball": check_bouncing_ball, "ball_on_steps": check_ball_on_steps, "ball_in_box": check_ball_in_box,
+          "ball_in_canal": check_ball_in_canal, "robot": check_robot, "dueling_spaceships": check_duel, "slip": check_slip,
+          "car_on_road_network": check_roads, "traffic_control": check_traffic, "stunt_track": check_stunt,
+          "docking_spaceship": check_docking}
+
+if __name__ == "__main__":
+    for chosen in sys.argv[1:] or CHECKS:
+        done = CHECKS[chosen]()
+        print(f"{chosen}: {len(done.events)} transitions until {done.time:g}, {done.final}")
