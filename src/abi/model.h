@@ -33,6 +33,10 @@ typedef enum tactus_status {
                           the condition, that is off most */
   TACTUS_NO_SOLVER =
       8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
+  TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
+  TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
+  TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
+  TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -129,6 +133,10 @@ struct tactus_instance {
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;
   int32_t is_crossed; /* 1: a relation is no longer what is held, which tk_fire mends */
+  int32_t structure;  /* which of model->structures holds */
+  int64_t transitions;  /* jumps since the start */
+  int32_t last_transition; /* the event of the last one, or -1 */
+  int32_t expectations;    /* how often an `expect` was found not to hold */
   /* double data[model->layout.size] follows */
 };
 
@@ -232,7 +240,17 @@ typedef enum tactus_event_kind {
   TACTUS_EVERY = 0, /* ticks at starting_time + from + k * period, k = 0, 1, .. : a product, so it does not drift */
   TACTUS_AT = 1,    /* at event_times[first .. first + count), increasing */
   TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
+  /* While watched[first] is 1. A jump: `fire` changes states, modes and memories; handlers that answer it are those of the event right
+   * behind it, if that is TACTUS_AFTER. */
+  TACTUS_TRANSITION = 3,
+  TACTUS_AFTER = 4,
+  TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */
+  TACTUS_EXPECT = 6,  /* the same: it is counted */
+  TACTUS_STOP = 7,    /* the same: the run ends well */
+  TACTUS_CHOOSE = 8,  /* once, at the start: `fire` sets the modes that the start asks for */
 } tactus_event_kind;
+
+enum { TACTUS_ENFORCES_POSITIONS = 1 };
 
 /* Events of one instant fire one after another in the order of this table. */
 typedef struct tactus_event {
@@ -243,7 +261,22 @@ typedef struct tactus_event {
   uint32_t line; /* where it is declared */
   double period;
   double from;
+  uint32_t flags;
+  uint32_t pulse; /* in discrete: 1 at the instants at which it happens; TACTUS_NO_PULSE: nobody asks */
 } tactus_event;
+
+#define TACTUS_NO_PULSE 0xffffffffu
+
+/* A mode variable. discrete[slot] is its mode; the combination of all is the sum of mode * stride. */
+typedef struct tactus_automaton {
+  const char* name;
+  const char* const* modes;
+  uint32_t mode_count;
+  uint32_t slot;
+  uint32_t stride;
+} tactus_automaton;
+
+#define TACTUS_NO_STRUCTURE 0xffffffffu
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -395,6 +428,15 @@ struct tactus_model {
   uint32_t max_transitions; /* 0: none given */
   double hand_period;       /* `external hand every 0.001`; 0: none given */
 
+  /* A model with modes is one table for each structure that its equations can have, all with this layout, and this one for all of
+   * them: its counts are the largest, its functions those of the structure that holds (kernel/modes.c). Zero and null without. */
+  const tactus_automaton* automata;
+  const tactus_model* const* structures;
+  const uint32_t* structure_of; /* by combination of modes; TACTUS_NO_STRUCTURE: not to be reached */
+  uint32_t automaton_count;
+  uint32_t structure_count;
+  tactus_pattern conflicts; /* by event: later ones that jump elsewhere; null without */
+
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
   /* States, and discrete values, at instance->time from the boundary conditions and `init`s. */
@@ -428,7 +470,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 5u
+#define TACTUS_ABI 6u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

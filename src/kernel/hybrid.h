@@ -20,6 +20,9 @@ TK_ALWAYS_INLINE double tk_time_slack(const tactus_model* model, double t) {
   return 0x1p-49 * (tk_abs(t) + tk_abs(model->starting_time));
 }
 
+/* The structure of the present modes: modes.c. 0 when there is none, since nothing was said to lead there. */
+int tk_choose_structure(const tactus_model* model, tactus_instance* instance);
+
 /* Events: events.c. */
 /* Scheduled events up to `slack` after the present time become due. */
 void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, double slack);

@@ -52,6 +52,10 @@ static void tk_restart(tactus_instance* instance) {
   instance->constraint_residual = 0.0;
   instance->crossings = 0;
   instance->is_crossed = 0;
+  instance->structure = 0;
+  instance->transitions = 0;
+  instance->last_transition = -1;
+  instance->expectations = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;
@@ -81,6 +85,7 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
   if (status != TACTUS_OK) return status;
   status = model->initialize ? model->initialize(model, instance) : TACTUS_OK;
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  model = tk_active(model, instance);
   if (model->constraint_count + model->condition_count > 0) {
     status = tk_solve_start(model, instance);
     if (status != TACTUS_OK) return status;

@@ -39,6 +39,7 @@ static void tk_part_slopes(const tactus_model* model, tactus_instance* instance)
 }
 
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
+  model = tk_active(model, instance);
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
@@ -290,10 +291,10 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
 
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
             double t_end) {
-  return tk_next_part(model, instance, solver, h, tolerance, t_end, 0);
+  return tk_next_part(tk_active(model, instance), instance, solver, h, tolerance, t_end, 0);
 }
 
-int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+int tk_event_steps(const tactus_model* all, tactus_instance* instance, int solver, double h, int64_t count) {
   if (instance->start_time + (double)instance->steps * h != instance->time) {
     instance->start_time = instance->time;
     instance->steps = 0;
@@ -302,6 +303,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
   int status = TACTUS_OK;
   int is_quiet = 0; /* nothing happened where the last part ended: tk_locate has left the guards there */
   while (status == TACTUS_OK && instance->steps < goal) {
+    const tactus_model* model = tk_active(all, instance);
     int64_t whole = 0;
     double slack = 0.0;
     /* With nothing to watch, all steps up to the next tick at once. */
@@ -319,7 +321,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
       status = tk_next_part(model, instance, solver, h, 0.0, tk_infinite(), is_quiet);
     }
     is_quiet = status == TACTUS_OK && whole == 0 && !tk_is_due(model, instance);
-    if (status == TACTUS_OK) status = tk_fire(model, instance);
+    if (status == TACTUS_OK) status = tk_fire(all, instance);
   }
   return status;
 }

@@ -31,6 +31,12 @@ class Statements {
       expressions_.need_time(condition.time, "the time of a start");
     }
     for (const parse::Equation& equation : tree_.equations) relate(Origin::equation, equation.left, equation.right);
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
+    for (const parse::Must& must : tree_.musts) expressions_.evaluate(must.condition, {});
+    for (const parse::Automaton& automaton : tree_.automata) {
+      for (const parse::AutomatonStart& start : automaton.starts)
+        if (start.condition.valid()) expressions_.evaluate(start.condition, {});
+    }
     for (const Port& port : model_.ports) {
       if (port.value.valid()) define(port.symbol, port.value);
     }
@@ -49,6 +55,16 @@ class Statements {
   }
 
  private:
+  void collect_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    if (item.condition.valid()) expressions_.evaluate(item.condition, {});
+    for (const parse::Equation& equation : item.jump.equations) relate(Origin::equation, equation.left, equation.right);
+    for (std::size_t i = 0; i < item.jump.unknowns.size(); ++i) {
+      if (item.jump.unknowns[i].guess.valid())
+        define(model_.transitions[index].unknowns[i], item.jump.unknowns[i].guess);
+    }
+  }
+
   void collect_event(const parse::Event& event) {
     if (event.period.valid()) expressions_.need_time(event.period, "the period of an event");
     if (event.from.valid()) expressions_.need_time(event.from, "the first tick of an event");

@@ -39,6 +39,15 @@ class Reports {
     for (const parse::Equation& equation : tree_.equations) {
       report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
     }
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) report_transition(i);
+    for (const parse::Must& must : tree_.musts) {
+      static constexpr std::string_view words[] = {"`require`", "`expect`", "`stop when`"};
+      report_truth(must.condition, words[static_cast<int>(must.kind)]);
+    }
+    for (const parse::Automaton& automaton : tree_.automata) {
+      for (const parse::AutomatonStart& start : automaton.starts)
+        if (start.condition.valid()) report_truth(start.condition, "`when`");
+    }
     for (const Port& port : model_.ports) {
       if (port.value.valid()) shapes_.shape_of(port.value);
     }
@@ -51,6 +60,29 @@ class Reports {
   }
 
  private:
+  void report_truth(NodeId condition, std::string_view what) {
+    shapes_.rules().need_scalar(shapes_.shape_of(condition), tree_[condition].span, what);
+  }
+
+  void report_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    shapes_.set_place({.may_name_events = true});
+    if (item.condition.valid()) report_truth(item.condition, "`when`");
+    shapes_.set_place({.may_look_ahead = true});
+    for (const parse::Equation& equation : item.jump.equations)
+      report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
+    shapes_.set_place({});
+    for (std::size_t i = 0; i < item.jump.unknowns.size(); ++i) {
+      const parse::JumpUnknown& unknown = item.jump.unknowns[i];
+      if (!unknown.guess.valid()) continue;
+      const Known known = shapes_.shape_of(unknown.guess);
+      const Symbol& symbol = model_.symbols[model_.transitions[index].unknowns[i]];
+      if (known.is_fixed() && !(known.shape == symbol.shape))
+        diags_.report(tree_[unknown.guess].span, shapes_differ, "the guess does not fit", describe(symbol.shape),
+                      describe(known.shape));
+    }
+  }
+
   void report_given(const parse::ShapeGiven& given) {
     auto shape = given_shape(tree_, numbers_, given.shape);
     if (!shape) {

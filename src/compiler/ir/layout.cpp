@@ -1,5 +1,6 @@
 #include "compiler/ir/layout.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/check.h"
@@ -13,7 +14,9 @@ std::uint64_t ring_size(const Delay& delay) { return 2 + 2 * std::uint64_t{delay
 
 }  // namespace
 
-tactus_layout layout_of(const Program& program) {
+namespace {
+
+tactus_layout own_layout(const Program& program) {
   tactus_model model = {};
   model.state_count = static_cast<std::uint32_t>(program.state_names.size());
   model.input_count = program.input_count;
@@ -42,6 +45,41 @@ tactus_layout layout_of(const Program& program) {
   return layout;
 }
 
+constexpr std::uint32_t tactus_layout::* sections[] = {
+    &tactus_layout::states,     &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
+    &tactus_layout::derived,    &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
+    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::snapshot,    &tactus_layout::watched,
+    &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::linear,
+    &tactus_layout::size,
+};
+
+}  // namespace
+
+tactus_layout layout_of(const Program& program) {
+  if (program.layout) return *program.layout;
+  if (program.structures.empty()) return own_layout(program);
+  // Every section as large as the structure needs it that needs most.
+  tactus_layout whole = {};
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i + 1 < std::size(sections); ++i) {
+    std::uint32_t size = 0;
+    for (const Program& structure : program.structures) {
+      const tactus_layout layout = own_layout(structure);
+      size = std::max(size, layout.*sections[i + 1] - layout.*sections[i]);
+    }
+    at += size;
+    whole.*sections[i + 1] = at;
+  }
+  return whole;
+}
+
+void share_layout(Program& program) {
+  if (program.structures.empty()) return;
+  program.layout.reset();
+  program.layout = layout_of(program);
+  for (Program& structure : program.structures) structure.layout = program.layout;
+}
+
 std::uint32_t work_count(const Program& program) { return kept_warm_place(program) + program.kept_warm_count; }
 
 std::uint32_t kept_warm_place(const Program& program) {
@@ -56,7 +94,10 @@ EventTable event_table(const Program& program) {
     entry.line = event.line;
     entry.period = event.period;
     entry.from = event.from;
-    if (event.kind == TACTUS_WHEN) {
+    entry.flags = event.flags;
+    entry.pulse = event.pulse;
+    if (event.kind == TACTUS_WHEN || event.kind == TACTUS_TRANSITION || event.kind == TACTUS_REQUIRE ||
+        event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP) {
       entry.first = event.watched;
       entry.count = 1;
     }

@@ -9,7 +9,10 @@
 namespace ir {
 
 // The kernel's tk_layout for the program's counts.
+// With structures: one in which each of them has room.
 tactus_layout layout_of(const Program& program);
+// Gives every structure that layout; after the last change of their counts.
+void share_layout(Program& program);
 
 // The table's work_count: with the room for tangents and loops.
 std::uint32_t work_count(const Program& program);

@@ -106,20 +106,23 @@ void Parser::read_declaration(Word word) {
     case Word::for_:
     case Word::in:
       if (section_ == Section::skipped) return read_entry();
-      return word == Word::for_ ? read_loop() : skip_not_built(word);
+      return word == Word::for_ ? read_loop() : read_in();
     case Word::module:
       return read_module();
     case Word::event:
       return read_event();
     case Word::automaton:
+      return read_automaton();
     case Word::transition:
+      return read_transition();
+    case Word::require:
+    case Word::expect:
+    case Word::stop:
+      return read_must(at_, {});
     case Word::sequence:
     case Word::plan:
     case Word::energy:
     case Word::mechanism:
-    case Word::require:
-    case Word::expect:
-    case Word::stop:
     case Word::join:
     case Word::interact:
     case Word::apply:

@@ -364,8 +364,7 @@ void Parser::report_not_built(base::Span span, std::string_view what) {
 }
 
 void Parser::skip_not_built(Word word) {
-  report_not_built(here(),
-                   word == Word::in ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
+  report_not_built(here(), fmt::format("`{}`", text(at_)));
   ++at_;
   const auto skip_body = [&] {
     if (skip_to(TokenKind::left_brace)) {
@@ -376,16 +375,6 @@ void Parser::skip_not_built(Word word) {
     return false;
   };
   switch (word) {
-    case Word::transition:
-      skip_body();
-      return;
-    case Word::in:
-      if (!skip_to(TokenKind::left_brace) && (this->word() == Word::require || this->word() == Word::expect)) {
-        ++at_;
-        return recover();
-      }
-      skip_body();
-      return;
     case Word::sequence:
       while (skip_body() && this->word() == Word::until) ++at_;
       return;

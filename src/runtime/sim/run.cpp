@@ -121,6 +121,9 @@ class Run {
   const Plan& plan_;
   Observer* observer_;
   Listening listening_;
+  std::vector<Listening> listening_structures_;
+  std::vector<const tactus_model*> structures_;
+  tactus_model whole_ = {};
   std::vector<Fired> events_;
   std::int64_t events_total_ = 0;
   tactus_solver solver_;
@@ -149,19 +152,36 @@ class Run {
 
 const tactus_model* Run::listen(const tactus_model* table) {
   if (table->event_count == 0) return table;
-  if (listening_.inner != table) {
-    listening_ = {*table, table, this};
-    listening_.table.fire = fire;
-    listening_.table.adaptive_step = adaptive_step;
+  const auto listen_to = [this](Listening& listening, const tactus_model* to) {
+    if (listening.inner == to) return;
+    listening = {*to, to, this};
+    listening.table.fire = fire;
+    listening.table.adaptive_step = adaptive_step;
+  };
+  // Of a table with modes each structure's own; better ones may have come.
+  listening_structures_.resize(table->structure_count);
+  structures_.resize(table->structure_count);
+  for (std::uint32_t k = 0; k < table->structure_count; ++k) {
+    listen_to(listening_structures_[k], table->structures[k]);
+    structures_[k] = &listening_structures_[k].table;
   }
+  if (table->structure_count > 0) {
+    whole_ = *table;
+    whole_.structures = structures_.data();
+    return &whole_;
+  }
+  listen_to(listening_, table);
   return &listening_.table;
 }
 
 int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event) {
   const auto* from = reinterpret_cast<const Listening*>(listening);
   Run* run = from->run;
-  run->events_total_++;
-  if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  const std::uint32_t kind = from->inner->events[event].kind;
+  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE) {  // the jump itself is told; the start is none
+    run->events_total_++;
+    if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  }
   return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
 }
 
@@ -172,6 +192,12 @@ int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance,
 }
 
 bool Run::fail(int status, bool starting) {
+  if (status == TACTUS_STOPPED) {
+    ending_ = Ending::stopped;
+    notes_.push_back(fmt::format("stopped at t = {:.9g}: {}", instance_->time,
+                                 model_->events[instance_->failed_index].name));
+    return false;
+  }
   ending_ = Ending::failed;
   failure_ = describe_failure(*model_, *instance_.get(), static_cast<tactus_status>(status), starting);
   return false;
