@@ -15,6 +15,7 @@ import io
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -68,7 +69,7 @@ def rows(file, show, *options):
 
 
 class HybridTest(unittest.TestCase):
-    """Subclasses have FILE, or FILES."""
+    """Subclasses have FILE. The column of an automaton is the place of its mode in the declaration, from 0."""
 
     def near(self, got, expected, tolerance, what=""):
         got = got if isinstance(got, (list, tuple)) else [got]
@@ -175,9 +176,9 @@ class BallOnSteps(HybridTest):
         c = reference.Steps
         rolling = self.intervals(reference.ball_on_steps())
         seen = 0
-        for row in rows(self.FILE, "gap,slip,F,ball.Rolling", "--every", 0.002):
+        for row in rows(self.FILE, "gap,slip,F,ball", "--every", 0.002):
             inside = any(a + 1e-6 < row["t"] < b - 1e-6 for a, b in rolling)
-            self.assertEqual(row["ball.Rolling"] > 0.5, inside, row)
+            self.assertEqual(("Bouncing", "Rolling")[int(row["ball"])] == "Rolling", inside, row)
             if inside:
                 seen += 1
                 self.near(row["gap"], 0, 1e-12, f"gap at {row['t']}")
@@ -206,7 +207,10 @@ class BallInBox(HybridTest):
 
     def test_states(self):
         for law in self.LAWS:
+            hits = [time for _, time in reference.ball_in_box(law).events]
             for row in rows(self.FILE, ",".join(f"{law}.{name}" for name in ("p", "p'", "w", "E")), "--every", 0.25):
+                if any(abs(row["t"] - time) < 1e-6 for time in hits):
+                    continue  # which side of a jump it stands on is a matter of rounding
                 final = reference.ball_in_box(law, row["t"]).final
                 self.near(add(row[f"{law}.p"], self.MIDDLE[law], -1), final["p"], 1e-6, f"{law}.p at {row['t']}")
                 self.near(row[f"{law}.p'"], final["p'"], 1e-5, f"{law}.p' at {row['t']}")
@@ -259,8 +263,8 @@ class BallInCanal(HybridTest):
     def test_constraints_and_energy_in_every_piece(self):
         c = reference.Canal
         modes = set()
-        for row in rows(self.FILE, "p,p',w,E,F," + ",".join(f"piece.{mode}" for mode in c.order), "--every", 0.02):
-            [mode] = [mode for mode in c.order if row[f"piece.{mode}"] > 0.5]
+        for row in rows(self.FILE, "p,p',w,E,F,piece", "--every", 0.02):
+            mode = c.order[int(row["piece"])]
             modes.add(mode)
             n, _, _ = c.frame(mode, row["p"], row["p'"])
             self.near(norm(n), 1, 1e-10, f"distance from the axis at {row['t']}")
@@ -487,8 +491,8 @@ class CarOnRoadNetwork(HybridTest):
             "RightHome": lambda x, y, z: (math.hypot(x + far, y + R) - R, z),
         }
         seen = set()
-        for row in rows(self.FILE, "p," + ",".join(f"road.{road}" for road in self.ROADS), "--every", 0.1):
-            [road] = [road for road in self.ROADS if row[f"road.{road}"] > 0.5]
+        for row in rows(self.FILE, "p,road", "--every", 0.1):
+            road = self.ROADS[int(row["road"])]
             seen.add(road)
             self.near(off[road](*row["p"]), (0, 0), 1e-9, f"{road} at {row['t']}")
         self.assertEqual(seen, set(self.ROADS))
@@ -496,8 +500,8 @@ class CarOnRoadNetwork(HybridTest):
     def test_a_bank_leaves_little_to_the_side(self):
         # On the level left curve: lift and side together bear the weight and hold the car on the circle.
         c = reference.Roads
-        for row in rows(self.FILE, "v,side,lift,road.LeftHome", "--every", 0.1):
-            if row["road.LeftHome"] > 0.5:
+        for row in rows(self.FILE, "v,side,lift,road", "--every", 0.1):
+            if self.ROADS[int(row["road"])] == "LeftHome":
                 inward, weight, tilt = c.m * row["v"] ** 2 / c.R, c.m * G, math.radians(30)
                 self.near(row["side"], inward * math.cos(tilt) - weight * math.sin(tilt), 1e-5, f"side at {row['t']}")
                 self.near(row["lift"], inward * math.sin(tilt) + weight * math.cos(tilt), 1e-5, f"lift at {row['t']}")
@@ -616,7 +620,8 @@ class Everything(HybridTest):
     def test_exported_c_computes_the_same_rows(self):
         for file in self.WORLDS:
             with self.subTest(file), tempfile.TemporaryDirectory() as folder:
-                until = 20
+                text = (EXAMPLES / file).read_text()
+                until = min(20.0, float(re.search(r"ending_time = ([\d.]+)", text).group(1)))
                 tactus("export", "c", EXAMPLES / file, "-o", folder)
                 subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1"], check=True, capture_output=True)
                 name = pathlib.Path(file).stem
