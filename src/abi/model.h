@@ -36,7 +36,10 @@ typedef enum tactus_status {
   TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
   TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
   TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
+  TACTUS_NO_PLAN = 13,   /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
   TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
+  TACTUS_NOT_LOCATED =
+      14, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -137,6 +140,15 @@ struct tactus_instance {
   int64_t transitions;  /* jumps since the start */
   int32_t last_transition; /* the event of the last one, or -1 */
   int32_t expectations;    /* how often an `expect` was found not to hold */
+  int32_t tie_count;       /* surfaces that the motion rests on or slides along now */
+  int32_t rests;           /* how often jumps accumulated, and the motion came to rest */
+  int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
+  int32_t last_tie;        /* the last of these: an event, or behind them a relation */
+  int32_t releases;        /* how often it left a surface */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t plans_made;      /* searches that found something, and that did not */
+  int32_t plans_failed;
+  int32_t plan_runs;       /* motions that were tried out for the last one */
   /* double data[model->layout.size] follows */
 };
 
@@ -154,12 +166,14 @@ typedef struct tactus_layout {
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
+  uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
+  uint32_t plan;   /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
   uint32_t size;   /* doubles in all */
 } tactus_layout;
@@ -241,7 +255,8 @@ typedef enum tactus_event_kind {
   TACTUS_AT = 1,    /* at event_times[first .. first + count), increasing */
   TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
   /* While watched[first] is 1. A jump: `fire` changes states, modes and memories; handlers that answer it are those of the event right
-   * behind it, if that is TACTUS_AFTER. */
+   * behind it, if that is TACTUS_AFTER. watched[first + 1 .. first + count): the parts of its guard that must all be positive, for
+   * jumps that accumulate (kernel/ties.c). */
   TACTUS_TRANSITION = 3,
   TACTUS_AFTER = 4,
   TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */
@@ -262,10 +277,8 @@ typedef struct tactus_event {
   double period;
   double from;
   uint32_t flags;
-  uint32_t pulse; /* in discrete: 1 at the instants at which it happens; TACTUS_NO_PULSE: nobody asks */
+  uint32_t pulse; /* discrete[pulse - 1] is 1 at the instants at which it happens; 0: nobody asks */
 } tactus_event;
-
-#define TACTUS_NO_PULSE 0xffffffffu
 
 /* A mode variable. discrete[slot] is its mode; the combination of all is the sum of mode * stride. */
 typedef struct tactus_automaton {
@@ -277,6 +290,30 @@ typedef struct tactus_automaton {
 } tactus_automaton;
 
 #define TACTUS_NO_STRUCTURE 0xffffffffu
+
+/* A plan: before the jump `event` the states plan_places[first_chosen ..] are found such that, when each of its phases ends, its targets,
+ * watched[target ..], are 0. */
+typedef struct tactus_plan_phase {
+  uint32_t event; /* the transition that ends it */
+  uint32_t target;
+  uint32_t target_count;
+} tactus_plan_phase;
+
+typedef struct tactus_plan {
+  const char* name;
+  uint32_t event;
+  uint32_t failed; /* the jump that is taken when nothing is found */
+  uint32_t first_chosen;
+  uint32_t chosen_count;
+  uint32_t guess; /* in watched: where the search begins, chosen_count values */
+  uint32_t first_phase;
+  uint32_t phase_count;
+  uint32_t has_otherwise; /* 0: a search that fails ends the run */
+  uint32_t line;
+} tactus_plan;
+
+/* Unknowns of a plan, at most. */
+#define TACTUS_MOST_CHOSEN 24
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -312,7 +349,7 @@ typedef struct tactus_relation {
   uint32_t kind;
   uint32_t guard;  /* in watched */
   uint32_t held;   /* in discrete */
-  uint32_t source; /* floor: in watched */
+  uint32_t source; /* floor: in watched; truth: one more than the event whose guard it is, 0 of none */
   uint32_t is_strict;
   uint32_t line;
 } tactus_relation;
@@ -427,6 +464,10 @@ struct tactus_model {
   int32_t solver;
   uint32_t max_transitions; /* 0: none given */
   double hand_period;       /* `external hand every 0.001`; 0: none given */
+  /* Not of the model's text: what a run may ask for besides. A change is located until the guard is no further from zero than this
+   * where it has changed, as well as to event_precision; 0: to event_precision alone. */
+  double guard_precision;
+  uint32_t location_steps; /* evaluations to locate a change, at most; 0: as many as it takes */
 
   /* A model with modes is one table for each structure that its equations can have, all with this layout, and this one for all of
    * them: its counts are the largest, its functions those of the structure that holds (kernel/modes.c). Zero and null without. */
@@ -436,6 +477,10 @@ struct tactus_model {
   uint32_t automaton_count;
   uint32_t structure_count;
   tactus_pattern conflicts; /* by event: later ones that jump elsewhere; null without */
+  const tactus_plan* plans;
+  const tactus_plan_phase* plan_phases;
+  const uint32_t* plan_places;
+  uint32_t plan_count;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);

@@ -1,6 +1,7 @@
 #include "compiler/compile.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/nearest.h"
 #include "compiler/check/check.h"
@@ -16,6 +17,7 @@
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
 #include "compiler/unite/unite.h"
 
@@ -77,6 +79,35 @@ void report_unknown_overrides(const std::vector<structure::Override>& left, cons
   }
 }
 
+// "p'[2]" is p[2], differentiated once.
+std::pair<std::string, std::uint32_t> without_primes(std::string_view name) {
+  std::pair<std::string, std::uint32_t> found;
+  for (const char c : name) {
+    if (c == '\'')
+      ++found.second;
+    else
+      found.first += c;
+  }
+  return found;
+}
+
+// Starts from outside take the place of those that the text gives. A name that is no scalar variable is left out: whoever gives
+// starts knows the states.
+void set_starts(flat::Model& flat, const std::vector<Start>& starts) {
+  std::map<std::pair<std::string, std::uint32_t>, const Start*> given;
+  for (const Start& start : starts) given[without_primes(start.name)] = &start;
+  std::erase_if(flat.conditions, [&](const flat::Condition& condition) {
+    return !condition.later && given.contains({flat.variables[condition.variable].name, condition.order});
+  });
+  for (std::size_t i = 0; i < flat.variables.size() && !given.empty(); ++i) {
+    const flat::Variable& variable = flat.variables[flat::VariableId(i)];
+    const auto first = given.lower_bound({variable.name, 0});
+    for (auto at = first; at != given.end() && at->first.first == variable.name; ++at)
+      flat.conditions.push_back({flat::VariableId(i), at->first.second, flat.pool.constant(at->second->value),
+                                 at->second->is_guess, false, variable.span});
+  }
+}
+
 }  // namespace
 
 const Explanation::Stage* Explanation::find(std::string_view name) const {
@@ -110,6 +141,14 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
+  const bool has_phases = !tree.sequences.empty() || !tree.plans.empty();
+  tree = schemata::write_out(std::move(tree), names, diags);
+  if (has_phases)
+    pages.add("transitions", "sequences and plans as automata, transitions and memories",
+              [&] { return parse::dump(tree, names); });
+  if (diags.has_errors()) return std::nullopt;
+  // No sequences and plans beyond this point.
+
   table::Files data(sources, options.read_file);
   check::Model model = check::check(tree, names, overrides, data, diags);
   if (options.facts) options.facts->take(model, names);
@@ -125,6 +164,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   if (!options.draws) flat.drawings.clear();
+  set_starts(flat, options.starts);
   // No vectors and no functions beyond this point.
 
   // Constants that are written as equations, `m = 1`, show themselves only when equations are sorted.

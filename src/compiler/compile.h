@@ -21,8 +21,16 @@ struct Override {
   double value = 0;
 };
 
+// A start given from outside, instead of what the text says: `name` is a scalar state, "p'[2]".
+struct Start {
+  std::string name;
+  double value = 0;
+  bool is_guess = false;
+};
+
 struct Options {
   std::vector<Override> overrides;
+  std::vector<Start> starts = {};
   source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
@@ -32,7 +40,7 @@ struct Options {
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,
-// model, tables, flat, events, blocks, ir. `find` gives the text of one.
+// transitions, model, tables, flat, events, blocks, ir. `find` gives the text of one.
 struct Explanation {
   struct Stage {
     std::string name;

@@ -15,10 +15,10 @@ struct Compiled {
 };
 
 void compile(Compiled& result, const std::vector<std::string>& texts,
-             const std::vector<compiler::Override>& overrides = {}) {
+             const std::vector<compiler::Override>& overrides = {}, const std::vector<compiler::Start>& starts = {}) {
   std::vector<std::uint32_t> files;
   for (const std::string& text : texts) files.push_back(*source::add("model.tact", text, result.sources, result.diags));
-  result.program = compiler::compile(files, result.sources, {overrides}, result.diags);
+  result.program = compiler::compile(files, result.sources, {overrides, starts}, result.diags);
 }
 
 const char* const oscillator = "parameter k = 4; boundary x(0) = 1, x'(0) = 0; system m * x'' = -k * x; m = 2;";
@@ -44,6 +44,28 @@ TEST(Compile, RefusesAnOverrideOfNothing) {
   EXPECT_FALSE(result.program.has_value());
   ASSERT_EQ(result.diags.diagnostics().size(), 1u);
   EXPECT_EQ(result.diags.diagnostics()[0].code, "C019");
+}
+
+TEST(Compile, TakesStartsFromOutside) {
+  Compiled written, given, added;
+  compile(written, {"parameter k = 4; boundary x(0) = 3, x'(0) = -2; system m * x'' = -k * x; m = 2;"});
+  compile(given, {oscillator}, {}, {{"x'", -2}, {"x", 3}});
+  ASSERT_TRUE(given.program.has_value());
+  EXPECT_EQ(ir::dump(*written.program), ir::dump(*given.program));
+  // Where the text gives none, there is no warning any more.
+  compile(added, {"parameter k = 4; system x'' * m = -k * x; m = 2;"}, {}, {{"x", 3}, {"x'", -2}});
+  ASSERT_TRUE(added.program.has_value());
+  EXPECT_TRUE(added.diags.diagnostics().empty());
+  EXPECT_EQ(ir::dump(*written.program), ir::dump(*added.program));
+}
+
+TEST(Compile, TakesStartsOfComponentsAndGuesses) {
+  Compiled written, given;
+  compile(written, {"boundary p(0) = (1, 5), p'(0) ~ (2, 0); system p'' = -p;"});
+  compile(given, {"boundary p(0) = (1, 2), p'(0) ~ (0, 0); system p'' = -p;"}, {}, {{"p[2]", 5}, {"p'[1]", 2, true}});
+  ASSERT_TRUE(given.program.has_value());
+  EXPECT_EQ(ir::dump(*written.program), ir::dump(*given.program));
+  EXPECT_EQ(written.program->state_flags, given.program->state_flags);
 }
 
 TEST(Compile, SeveralFilesAreOneProgram) {

@@ -51,7 +51,7 @@ constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
   tactus explain pendulum.tact --initial        the start: given values kept, free ones found
-Stages: tokens tree expanded model tables flat events blocks relations ir c llvm; tables, events and relations where there are some)";
+Stages: tokens tree expanded transitions model tables flat events blocks relations ir c llvm; transitions, tables, events and relations where there are some)";
 
 constexpr const char* format_footer = R"(Examples:
   tactus format ball.tact                       rewrites the file

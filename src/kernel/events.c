@@ -104,6 +104,7 @@ static double tk_relation_value(const tactus_model* model, const tactus_instance
 }
 
 int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
+  if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, relation)) return 0;
   const tactus_relation* entry = &model->relations[relation];
   const double value = tk_relation_value(model, instance, entry);
   return value != tactus_data_const(instance)[model->layout.discrete + entry->held] && value == value;
@@ -127,6 +128,7 @@ int tk_settle(const tactus_model* model, tactus_instance* instance) {
     for (uint32_t k = 0; k < model->relation_count; k++) {
       if (!tk_is_crossed(model, instance, k)) continue;
       discrete[model->relations[k].held] = tk_relation_value(model, instance, &model->relations[k]);
+      tk_note_crossing(model, instance, k);
       instance->crossings++;
       is_settled = 0;
     }
@@ -142,7 +144,9 @@ uint32_t tk_most_transitions(const tactus_model* model) {
 }
 
 static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
-  return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]);
+  if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
+  return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]) &&
+         !tk_is_event_tied(model, instance, event);
 }
 
 static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance) {
@@ -155,8 +159,8 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
 /* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. */
 static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event) {
   const int status = model->fire ? model->fire(model, instance, event) : TACTUS_OK;
-  if (model->events[event].pulse != TACTUS_NO_PULSE) {
-    tactus_data(instance)[model->layout.discrete + model->events[event].pulse] = 1.0;
+  if (model->events[event].pulse > 0) {
+    tactus_data(instance)[model->layout.discrete + model->events[event].pulse - 1] = 1.0;
   }
   return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
 }
@@ -172,14 +176,17 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
       return TACTUS_CONFLICT;
     }
   }
+  tk_before_jump(model, instance, event);
   int status = tk_fire_one(model, instance, event);
   if (status != TACTUS_OK) return status;
   instance->transitions++;
   instance->last_transition = (int32_t)event;
   instance->first_stage_valid = 0;
   if (whole->structure_count > 0) {
+    const int32_t left = instance->structure;
     if (!tk_choose_structure(whole, instance)) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)event);
     model = tk_active(whole, instance);
+    if (instance->structure != left) tk_forget_ties(model, instance); /* other equations, other surfaces */
   }
   const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
   if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
@@ -189,6 +196,7 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
     if (status != TACTUS_OK) return status;
   }
   status = tk_settle(model, instance);
+  if (status == TACTUS_OK) status = tk_after_jump(model, instance, event);
   if (status != TACTUS_OK) return status;
   if (event + 1 < model->event_count && model->events[event + 1].kind == TACTUS_AFTER) {
     status = tk_fire_one(model, instance, event + 1);
@@ -197,14 +205,22 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
   return status;
 }
 
+int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
+  const int status = tk_jump(whole, instance, event);
+  if (status != TACTUS_OK) return status;
+  tk_mark_conditions(tk_active(whole, instance), instance);
+  instance->is_crossed = 0;
+  return tk_fire_all(whole, instance);
+}
+
 /* The instant is over: nothing happens now. Whether anything did that somebody asks for. */
 static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
   int any = 0;
   for (uint32_t e = 0; e < model->event_count; e++) {
-    if (model->events[e].pulse == TACTUS_NO_PULSE) continue;
-    any = any || discrete[model->events[e].pulse] != 0.0;
-    discrete[model->events[e].pulse] = 0.0;
+    if (model->events[e].pulse == 0) continue;
+    any = any || discrete[model->events[e].pulse - 1] != 0.0;
+    discrete[model->events[e].pulse - 1] = 0.0;
   }
   return any;
 }
@@ -222,7 +238,7 @@ static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance
   return TACTUS_OK;
 }
 
-static int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
+int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
   const tactus_model* model = tk_active(whole, instance);
   double* clocks = tactus_data(instance) + model->layout.clocks;
   const uint32_t most = tk_most_transitions(model);
@@ -251,7 +267,18 @@ static int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
       const int32_t enabled = model->relation_count > 0 ? tk_first_enabled(model, instance) : -1;
       if (enabled < 0) break;
       if (jumps++ == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, enabled);
-      status = tk_jump(whole, instance, (uint32_t)enabled);
+      uint32_t taken = (uint32_t)enabled;
+      const int32_t plan = tk_plan_of(whole, taken);
+      if (plan >= 0) {
+        status = tk_find_plan(whole, instance, (uint32_t)plan);
+        if (status == TACTUS_NO_PLAN && whole->plans[plan].has_otherwise) {
+          taken = whole->plans[plan].failed;
+          status = TACTUS_OK;
+          tk_clear_failure(instance);
+        }
+        if (status == TACTUS_OK) status = tk_settle(model, instance);
+      }
+      if (status == TACTUS_OK) status = tk_jump(whole, instance, taken);
       model = tk_active(whole, instance);
     }
     if (status != TACTUS_OK) return status;
@@ -307,6 +334,7 @@ int tk_begin_events(const tactus_model* whole, tactus_instance* instance) {
     instance->is_crossed = 0;
   }
   if (status != TACTUS_OK) return status;
+  tk_forget_ties(model, instance);
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];
     clocks[e] =

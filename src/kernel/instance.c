@@ -24,6 +24,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->event_count;
   layout->history = at;
   at += model->history_count;
+  layout->ties = at;
+  at += tk_ties_size(model);
   at += model->state_count; /* tk_kept_derivative */
   layout->snapshot = at;
   layout->watched = at;
@@ -34,6 +36,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
   layout->projection = at;
   at += tk_projection_size(model);
+  layout->plan = at;
+  at += tk_plan_size(model, layout->snapshot);
   layout->linear = at;
   at += tk_linear_size(model);
   layout->size = at;
@@ -56,6 +60,15 @@ static void tk_restart(tactus_instance* instance) {
   instance->transitions = 0;
   instance->last_transition = -1;
   instance->expectations = 0;
+  instance->tie_count = 0;
+  instance->rests = 0;
+  instance->slides = 0;
+  instance->last_tie = -1;
+  instance->releases = 0;
+  instance->is_planning = 0;
+  instance->plans_made = 0;
+  instance->plans_failed = 0;
+  instance->plan_runs = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;

@@ -34,6 +34,10 @@ int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance,
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
+/* What the motion rests on and slides along: ties.c. Doubles of an Instance that it needs. */
+uint32_t tk_ties_size(const tactus_model* model);
+/* Plans: plan.c. Doubles of scratch that they need, of an Instance whose snapshot has so many doubles. */
+uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps

@@ -1,6 +1,6 @@
 /* The first change inside a part. Enters: a part whose interpolant tk_between gives, the relations as they are held, the conditions
- * as they were. Leaves: the right end of a bracket around the first change, no longer than event_precision; before the
- * bracket nothing has changed, at its right end something has.
+ * as they were. Leaves: the right end of a bracket around the first change, no longer than event_precision, and as short as it takes
+ * for the guard to be within guard_precision of zero; before the bracket nothing has changed, at its right end something has.
  *
  * The part is walked through in pieces, at first in one. The guards are looked at where a piece begins and ends and at three points
  * inside (those of Lobatto's rule with five points). The first of these at which something has changed ends the search range. Before
@@ -15,6 +15,8 @@
 #include "kernel/hybrid.h"
 
 static const double tk_default_precision = 1e-9;
+/* Of a time: brackets are no shorter. */
+static const double tk_rounding = 0x1p-50;
 static const double tk_nodes[5] = {0.0, 0.17267316464601143, 0.5, 0.82732683535398857, 1.0};
 /* An extremum whose distance from zero is this part of the guard's range is looked at, too. */
 static const double tk_close = 0.1;
@@ -27,7 +29,13 @@ enum { TK_MIDDLE = 2, TK_PIECE_END = 4, TK_AT_LOW = 5, TK_AT_HIGH = 6 };
 
 double tk_event_precision(const tactus_model* model, double t) {
   const double asked = model->event_precision > 0.0 ? model->event_precision : tk_default_precision;
-  return tk_max(asked, 0x1p-50 * tk_abs(t));
+  return tk_max(asked, tk_rounding * tk_abs(t));
+}
+
+double tk_guard_precision(const tactus_model* model, double t, double slope) {
+  const double precision = tk_event_precision(model, t);
+  if (!(model->guard_precision > 0.0) || slope == 0.0) return precision;
+  return tk_max(tk_min(precision, model->guard_precision / tk_abs(slope)), tk_rounding * tk_abs(t));
 }
 
 static double* tk_guards(const tactus_model* model, tactus_instance* instance, uint32_t which) {
@@ -118,6 +126,7 @@ static int tk_low_points(const double* c, double limit, double* at) {
 static double tk_miss(const tactus_model* model, tactus_instance* instance) {
   double worst = 0.0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     double value[5];
     double c[4];
     tk_values_at_nodes(model, instance, k, value);
@@ -185,6 +194,7 @@ static void tk_descend(const tactus_model* model, tactus_instance* instance, int
 static void tk_look_between(const tactus_model* model, tactus_instance* instance, int solver, double low, double length,
                             double precision, double* high, int* is_found) {
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     double value[5];
     double c[4];
     double at[2];
@@ -212,6 +222,7 @@ static double tk_estimate(const tactus_model* model, tactus_instance* instance, 
   double estimate = high;
   int is_told = 0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     const double sign = tk_held_sign(model, instance, k);
     const double a = sign * at_low[k];
     const double b = sign * at_high[k];
@@ -223,13 +234,31 @@ static double tk_estimate(const tactus_model* model, tactus_instance* instance, 
   return is_told ? estimate : low + 0.5 * (high - low);
 }
 
+/* Whether every guard that is not what is held at the high end is as close to zero as was asked for. */
+static int tk_is_near(const tactus_model* model, tactus_instance* instance) {
+  if (!(model->guard_precision > 0.0)) return 1;
+  const double* at_high = tk_guards(model, instance, TK_AT_HIGH);
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (tk_held_sign(model, instance, k) * at_high[k] < -model->guard_precision) return 0;
+  }
+  return 1;
+}
+
 static int tk_shorten(const tactus_model* model, tactus_instance* instance, int solver, double low, double* end,
                       double precision) {
   double high = *end;
   const double first = high - low;
   double reach = precision; /* half the precision, times two to the number of steps that remain */
   while (reach < first) reach *= 2.0;
-  while (high - low > precision) {
+  for (uint32_t steps = 0; high - low > precision || !tk_is_near(model, instance); steps++) {
+    /* A guard that jumps comes no nearer: then the bracket is as short as times can be told apart. */
+    if (high - low <= tk_rounding * tk_abs(high) || steps > 1000u) break;
+    if (model->location_steps > 0 && steps >= model->location_steps) {
+      const int status = tk_look(model, instance, solver, high);
+      const int32_t crossed = tk_first_crossed(model, instance);
+      if (status != TACTUS_OK) return status;
+      return tk_fail(instance, TACTUS_NOT_LOCATED, crossed < 0 ? -1 : (int32_t)model->event_count + crossed);
+    }
     const double middle = low + 0.5 * (high - low);
     const double estimate = tk_estimate(model, instance, low, high);
     const double towards = middle >= estimate ? 1.0 : -1.0;

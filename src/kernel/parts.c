@@ -40,6 +40,13 @@ static void tk_part_slopes(const tactus_model* model, tactus_instance* instance)
 
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
   model = tk_active(model, instance);
+  tactus_model tied;
+  const tactus_model* inner[1] = {model};
+  if (instance->tie_count > 0 && !tk_is_tie(model)) {
+    tk_tie(model, &tied);
+    tied.structures = inner;
+    model = &tied;
+  }
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
@@ -135,6 +142,7 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   status = tk_watch(model, instance, t - back, between);
   if (status != TACTUS_OK) return status;
   slope = (slope - sign * *guard) / back;
+  const double close = tk_guard_precision(model, full, slope);
   /* Before `low` nothing has changed, at `high` something has; of neither is anything known yet. */
   double low = from;
   double high = full;
@@ -148,17 +156,22 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
     const double shift = -sign * *guard / slope;
     if (tk_first_crossed(model, instance) >= 0) {
       high = t;
-      if (shift >= -precision || high - low <= precision) break;
+      if (shift >= -close || high - low <= close) break;
     } else {
       low = t;
     }
     if (round == 60) break;
-    t += shift + 0.5 * precision;
+    t += shift + 0.5 * close;
     /* A guard that jumps has no slope to go by. */
-    if (round >= 4 || !(t > low && t < high)) t = high - low <= precision ? high : low + 0.5 * (high - low);
+    if (round >= 4 || !(t > low && t < high)) t = high - low <= close ? high : low + 0.5 * (high - low);
     if (!(t > from && t < full)) break;
   }
   return TACTUS_OK;
+}
+
+/* The model behind a table that tk_tie made. */
+static const tactus_model* tk_untied(const tactus_model* model, const tactus_instance* instance) {
+  return instance->tie_count > 0 ? model->structures[0] : model;
 }
 
 /* What a step from `from` to the present time passed: located, remembered, marked. */
@@ -212,6 +225,10 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   instance->is_crossed = is_found;
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
+  if (instance->short_parts > 4 && model->relation_count > 0 && tk_begin_slide(tk_untied(model, instance), instance)) {
+    instance->is_crossed = 0;
+    return TACTUS_OK;
+  }
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
     const int32_t due = tk_first_due(model, instance);
     const int32_t index = due >= 0 || crossed < 0 ? due : (int32_t)model->event_count + crossed;
@@ -230,8 +247,7 @@ static int tk_is_changed_outside(const tactus_model* model, const tactus_instanc
   return 0;
 }
 
-/* are_guards_kept: copy 0 has the guards at the present time. */
-static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+static int tk_free_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
   const double from = instance->time;
   const double rounding = tk_time_slack(model, from) + (tk_is_finite(t_end) ? tk_time_slack(model, t_end) : 0.0);
@@ -287,6 +303,22 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   }
   tk_mark_scheduled(model, instance, slack);
   return TACTUS_OK;
+}
+
+/* are_guards_kept: copy 0 has the guards at the present time. */
+static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+                        double t_end, int are_guards_kept) {
+  if (instance->tie_count == 0) {
+    return tk_free_part(model, instance, solver, h, tolerance, t_end, are_guards_kept);
+  }
+  tactus_model tied;
+  const tactus_model* inner[1] = {model};
+  const double from = instance->time;
+  tk_tie(model, &tied);
+  tied.structures = inner;
+  const int status = tk_free_part(&tied, instance, solver, h, tolerance, t_end, 0);
+  if (status != TACTUS_OK || !(instance->time > from)) return status;
+  return tk_end_tied_part(&tied, instance, solver, from);
 }
 
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,

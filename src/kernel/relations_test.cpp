@@ -80,6 +80,67 @@ TEST(Relations, NeedFewEvaluationsToBeLocated) {
   EXPECT_LE(looks, 20);  // bisection alone asks 30 times
 }
 
+// A guard of slope 1e5, nearly: to a nanosecond it is 1e-4 off, and may be asked to be closer.
+struct Steep : Hybrid {
+  Steep() {
+    start = {0.0};
+    discrete_start = {0.0};
+    conditions = 1;
+    relations = {truth(0, 0)};
+    derivative = [](double, const double* x, double* dx) { dx[0] = 1.0 + 0.1 * x[0]; };
+    watch = [](double, const double* x, double* watched) { watched[0] = 1e5 * (x[0] - 0.7) + std::sin(x[0]); };
+  }
+  double guard() {
+    watch(0, x(), &value_);
+    return value_;
+  }
+
+ private:
+  double value_ = 0;
+};
+
+TEST(Relations, AreLocatedToTheGuardsValue) {
+  for (int solver : {int{TACTUS_RK4}, int{TACTUS_EULER}, int{TACTUS_BS3}, int{TACTUS_TSIT5}, int{TACTUS_DOP853}}) {
+    for (double asked : {0.0, 1e-6, 1e-9, 1e-10}) {
+      Steep steep;
+      steep.model.guard_precision = asked;
+      ASSERT_EQ(steep.begin(), TACTUS_OK);
+      while (!tk_is_due(&steep.model, steep.instance())) ASSERT_EQ(steep.part(solver, 0.3, 5.0), TACTUS_OK);
+      EXPECT_GE(steep.guard(), 0.0) << solver << " " << asked;
+      // Times around 0.7 are 1e-16 apart, so is x, and the guard 1e-11.
+      EXPECT_LE(steep.guard(), asked > 0 ? asked : 2e-4) << solver << " " << asked;
+    }
+  }
+}
+
+TEST(Relations, ThatJumpAreLocatedAsWellAsTimesCanBeToldApart) {
+  for (int solver : {int{TACTUS_RK4}, int{TACTUS_TSIT5}}) {
+    Steep jump;
+    jump.watch = [](double, const double* x, double* watched) { watched[0] = x[0] < 0.7 ? -1.0 : 1.0; };
+    jump.model.guard_precision = 1e-10;
+    ASSERT_EQ(jump.begin(), TACTUS_OK);
+    while (!tk_is_due(&jump.model, jump.instance())) ASSERT_EQ(jump.part(solver, 0.3, 5.0), TACTUS_OK);
+    EXPECT_GE(jump.x()[0], 0.7);
+    EXPECT_NEAR(jump.x()[0], 0.7, solver == TACTUS_RK4 ? 2 * precision : 1e-14);
+  }
+}
+
+TEST(Relations, ThatTakeTooLongToBeLocatedEndTheRun) {
+  Steep steep;
+  steep.model.guard_precision = 1e-10;
+  steep.model.location_steps = 3;
+  ASSERT_EQ(steep.begin(), TACTUS_OK);
+  EXPECT_EQ(steep.run(TACTUS_TSIT5, 0.0, 5.0), TACTUS_NOT_LOCATED);
+  EXPECT_EQ(steep->failed_index, 0);
+  EXPECT_LT(steep->time, 0.7);
+  EXPECT_LT(steep.x()[0], 0.7);
+  Steep patient;
+  patient.model.guard_precision = 1e-10;
+  patient.model.location_steps = 128;
+  ASSERT_EQ(patient.begin(), TACTUS_OK);
+  EXPECT_EQ(patient.run(TACTUS_TSIT5, 0.0, 5.0), TACTUS_OK);
+}
+
 TEST(Relations, OfOneInstantChangeTogether) {
   Hybrid two;
   two.start = {0.0};

@@ -97,6 +97,24 @@ std::string dump(const Model& model, const base::Names& names) {
       out += " unknown " + names.text(model.symbols[unknown].name);
     out += '\n';
   }
+  for (std::size_t i = 0; i < model.plans.size(); ++i) {
+    const parse::PlanProblem& problem = model.tree->problems[i];
+    out += "plan " + names.text(problem.name);
+    for (const parse::Chosen& chosen : problem.chosen)
+      out += fmt::format(" choose {} = {}", names.text(chosen.name), parse::print(*model.tree, names, chosen.value));
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      out += " for " + parse::print(*model.tree, names, phase.duration);
+      for (const parse::Target& target : phase.targets)
+        out += fmt::format(" reaching {} = {}", parse::print(*model.tree, names, target.left),
+                           parse::print(*model.tree, names, target.right));
+    }
+    out += problem.has_otherwise ? " else\n" : "\n";
+  }
+  for (const parse::Property& property : model.tree->properties) {
+    out += "check ";
+    if (property.name.valid()) out += names.text(property.name) + ": ";
+    out += parse::print(*model.tree, names, property.formula) + '\n';
+  }
   for (const Drawing& drawing : model.drawings) {
     out += "draw " + drawing.kind;
     if (!drawing.text.empty()) out += fmt::format(" \"{}\"", drawing.text);

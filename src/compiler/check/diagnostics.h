@@ -68,6 +68,10 @@ inline constexpr diag::Kind<Text> instant_outside{"C055", "`{}` stands in a sequ
 inline constexpr diag::Kind<Text> cannot_keep{"C056", "`{}` cannot be kept"};
 inline constexpr diag::Kind<Text> next_of_unknown{"C057",
                                                   "the unknown `{}` is of this instant, and has no value after it"};
+inline constexpr diag::Kind<std::string, std::string> target_count{
+    "C058", "a plan that chooses {} needs as many targets, and has {}"};
+inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
+inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};

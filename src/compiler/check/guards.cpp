@@ -48,10 +48,21 @@ bool Guards::moves(NodeId id) const {
 
 void Guards::read_truth(NodeId id, std::string_view what) {
   const parse::Node& node = tree_[id];
-  if (node.kind == NodeKind::logical_and || node.kind == NodeKind::logical_or || node.kind == NodeKind::logical_not ||
-      node.kind == NodeKind::implies) {
-    for (const parse::Child& child : tree_.children_of(id)) read_truth(child.node, what);
-    return;
+  switch (node.kind) {
+    case NodeKind::logical_and:
+    case NodeKind::logical_or:
+    case NodeKind::logical_not:
+    case NodeKind::implies:
+      for (const parse::Child& child : tree_.children_of(id)) read_truth(child.node, what);
+      return;
+    case NodeKind::until:
+      read_truth(tree_.child(id, 1), what);
+      [[fallthrough]];
+    case NodeKind::always:
+    case NodeKind::eventually:
+      return read_truth(tree_.child(id, 0), what);
+    default:
+      break;
   }
   if (!is_number(id, 0)) return;
   const std::string text = parse::print(tree_, names_, id);

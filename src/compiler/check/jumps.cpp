@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "base/nearest.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/guards.h"
+#include "compiler/check/numbers.h"
 #include "compiler/check/target.h"
 #include "compiler/parse/parse.h"
 
@@ -19,7 +21,12 @@ using parse::NodeKind;
 class JumpReader {
  public:
   JumpReader(Model& model, base::Names& names, diag::Sink& diags)
-      : model_(model), tree_(*model.tree), names_(names), diags_(diags), guards_(model, names, diags) {}
+      : model_(model),
+        tree_(*model.tree),
+        names_(names),
+        diags_(diags),
+        guards_(model, names, diags),
+        numbers_(model, names) {}
 
   void run() {
     for (const Automaton& automaton : model_.automata) {
@@ -33,7 +40,13 @@ class JumpReader {
       read_mode(must.mode, false);
       guards_.read_truth(must.condition, words[static_cast<int>(must.kind)]);
     }
+    for (const parse::Equation& invariant : tree_.invariants) read_mode(invariant.mode, false);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) read_transition(i);
+    for (const parse::PlanProblem& problem : tree_.problems) read_plan(problem);
+    for (const parse::Property& property : tree_.properties) {
+      guards_.read_truth(property.formula, "`check`");
+      read_bounds(property.formula);
+    }
   }
 
  private:
@@ -57,7 +70,17 @@ class JumpReader {
     }
     const std::string text = parse::print(tree_, names_, id);
     auto report = diags_.report(node.span, not_a_mode, text);
-    if (is_head)
+    std::vector<std::string_view> modes;
+    std::optional<std::string_view> meant;
+    for (const Symbol& symbol : model_.symbols) {
+      if (symbol.role != Role::mode) continue;
+      modes.push_back(names_.text(symbol.name));
+      if (modes.back().ends_with("." + text)) meant = modes.back();
+    }
+    if (!meant) meant = base::nearest(text, modes);
+    if (meant)
+      report.hint("did you mean `{}`?", *meant);
+    else if (is_head)
       report.hint("what is not a mode stands behind `when`: `when {}`", text);
     else
       report.hint(
@@ -90,6 +113,45 @@ class JumpReader {
     }
     for (NodeId kept : item.jump.keeps) read_kept(kept);
     for (const parse::Equation& equation : item.jump.equations) read_equation(item, equation);
+  }
+
+  // None when its name is taken, as events has said.
+  std::uint32_t transition(base::NameId name) const {
+    auto found = model_.event_by_name.find(name);
+    return found == model_.event_by_name.end() ? no_transition : model_.events[found->second].transition;
+  }
+
+  // The transitions and memories that schemata has made.
+  void read_plan(const parse::PlanProblem& problem) {
+    Plan made;
+    made.start = transition(problem.name);
+    made.failed = transition(problem.failed);
+    for (const parse::PlanProblem::Phase& phase : problem.phases) made.phases.push_back(transition(phase.transition));
+    for (const parse::Chosen& chosen : problem.chosen) made.chosen.push_back(*model_.find(chosen.name));
+    model_.plans.push_back(std::move(made));
+  }
+
+  // Of every temporal operator in a formula.
+  void read_bounds(NodeId id) {
+    const parse::Node& node = tree_[id];
+    const std::uint32_t first = node.kind == NodeKind::until ? 2 : 1;
+    const bool is_temporal =
+        node.kind == NodeKind::until || node.kind == NodeKind::always || node.kind == NodeKind::eventually;
+    if (is_temporal && node.child_count > first) {
+      const NodeId low = tree_.child(id, first), high = tree_.child(id, first + 1);
+      const std::string_view word = node.kind == NodeKind::until    ? "until"
+                                    : node.kind == NodeKind::always ? "always"
+                                                                    : "eventually";
+      auto from = numbers_.value(low), to = numbers_.value(high);
+      const base::Span span = tree_[low].span.to(tree_[high].span);
+      if (!from || !to) {
+        diags_.report(span, not_constant, fmt::format("the bounds of `{}`", word))
+            .hint("write numbers or constants: `{}[0..2]`", word);
+      } else if (*from < 0 || *to < *from) {
+        diags_.report(span, bad_bounds, word).hint("they count from now: `{}[0..2]` looks two seconds ahead", word);
+      }
+    }
+    for (const parse::Child& child : tree_.children_of(id)) read_bounds(child.node);
   }
 
   void read_kept(NodeId id) {
@@ -156,6 +218,7 @@ class JumpReader {
   const base::Names& names_;
   diag::Sink& diags_;
   Guards guards_;
+  Numbers numbers_;
   std::unordered_set<NodeId> read_modes_;
   int depth_ = 0;
 };

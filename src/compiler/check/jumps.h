@@ -1,5 +1,6 @@
-// Modes and jumps of a program: model.transitions, with `goto` resolved. Enters: the tree and the symbols. Leaves: which mode a
-// transition enters, and reports about formulas over modes, guards, and jumps that say nothing about what comes after.
+// Modes, jumps, plans and properties of a program. Enters: the tree and the symbols. Leaves: model.transitions with the modes that they
+// enter, model.plans with their transitions and memories, and reports about formulas over modes, guards, and jumps that say
+// nothing about what comes after.
 #pragma once
 
 #include "compiler/check/model.h"

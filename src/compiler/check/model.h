@@ -85,6 +85,14 @@ struct Transition {
   std::vector<SymbolId> unknowns;
 };
 
+// Of the tree's PlanProblem with the same index. Transitions by their index in Model::transitions.
+struct Plan {
+  std::uint32_t start = no_transition;
+  std::uint32_t failed = no_transition;
+  std::vector<std::uint32_t> phases;
+  std::vector<SymbolId> chosen;
+};
+
 // An option of a drawing: a text, a value, or, of a text's holes, several.
 struct DrawnOption {
   std::string name;
@@ -125,6 +133,7 @@ struct Model {
   std::unordered_map<base::NameId, std::uint32_t> event_by_name;
   std::vector<Automaton> automata;
   std::vector<Transition> transitions;
+  std::vector<Plan> plans;
   // Passive behaviours, `y = cur + 1`: variables of the model; handlers see them with the new values. Index into the tree's behaviours.
   std::unordered_map<base::NameId, std::uint32_t> passive;
   std::vector<Table> tables;

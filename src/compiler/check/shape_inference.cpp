@@ -70,6 +70,8 @@ class Inference {
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) infer_jump(i, likely);
+    for (const parse::Equation& invariant : tree_.invariants) relate(invariant.left, invariant.right, likely);
+    for (std::size_t i = 0; i < model_.plans.size(); ++i) infer_plan(i, likely);
     // Behind the equations: where a start contradicts them, the start is the one to mend.
     for (const parse::Condition& condition : tree_.conditions) {
       if (parameters_are_scalars_ || !is_parameter(model_, condition.value))
@@ -87,6 +89,15 @@ class Inference {
         settle(model_.transitions[index].unknowns[i], shapes_.shape_of(jump.unknowns[i].guess));
     }
     for (const parse::Equation& equation : jump.equations) relate(equation.left, equation.right, likely);
+  }
+
+  void infer_plan(std::size_t index, bool likely) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i)
+      settle(model_.plans[index].chosen[i], shapes_.shape_of(problem.chosen[i].value));
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      for (const parse::Target& target : phase.targets) relate(target.left, target.right, likely);
+    }
   }
 
   void infer_behaviour(const parse::Behaviour& behaviour) {

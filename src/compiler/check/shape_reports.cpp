@@ -40,6 +40,12 @@ class Reports {
       report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
     }
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) report_transition(i);
+    for (const parse::Equation& invariant : tree_.invariants)
+      report_sides(invariant.left, invariant.right, invariant.span, "the sides of this equation differ");
+    for (std::size_t i = 0; i < model_.plans.size(); ++i) report_plan(i);
+    shapes_.set_place({.may_look_ahead = true, .may_name_events = true});
+    for (const parse::Property& property : tree_.properties) report_truth(property.formula, "`check`");
+    shapes_.set_place({});
     for (const parse::Must& must : tree_.musts) {
       static constexpr std::string_view words[] = {"`require`", "`expect`", "`stop when`"};
       report_truth(must.condition, words[static_cast<int>(must.kind)]);
@@ -81,6 +87,38 @@ class Reports {
         diags_.report(tree_[unknown.guess].span, shapes_differ, "the guess does not fit", describe(symbol.shape),
                       describe(known.shape));
     }
+  }
+
+  // As many targets as chosen values, both counted in components.
+  void report_plan(std::size_t index) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    std::uint32_t chosen = 0, reached = 0;
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i) {
+      const Symbol& symbol = model_.symbols[model_.plans[index].chosen[i]];
+      const Known known = shapes_.shape_of(problem.chosen[i].value);
+      if (known.is_fixed() && !(known.shape == symbol.shape))
+        diags_.report(tree_[problem.chosen[i].value].span, shapes_differ, "what is chosen keeps its shape",
+                      describe(symbol.shape), describe(known.shape));
+      chosen += symbol.shape.size();
+    }
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      shapes_.rules().need_scalar(shapes_.shape_of(phase.duration), tree_[phase.duration].span, "the time of a phase");
+      for (const parse::Target& target : phase.targets) {
+        report_sides(target.left, target.right, target.span, "the sides of this target differ");
+        const Known left = shapes_.shape_of(target.left);
+        reached += left.is_fixed() ? left.shape.size() : 1;
+      }
+    }
+    if (chosen == reached) return;
+    const auto counted = [](std::uint32_t count, std::string_view what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    auto report = diags_.report(problem.name_span, target_count, counted(chosen, "number"), counted(reached, "target"));
+    if (reached < chosen)
+      report.hint("choose less, or reach more: `reaching p = a, norm(v) = b`; a vector counts its components");
+    else
+      report.hint(
+          "choose more, such as the time of a phase: `choose T = 1` and `for T`; a vector counts its components");
   }
 
   void report_given(const parse::ShapeGiven& given) {

@@ -677,6 +677,21 @@ class ModelPrinter {
     const std::string conflicts_start = words("conflicts_start", program_.conflicts.start);
     const std::string conflicts_index = words("conflicts_index", program_.conflicts.index);
     const bool is_whole = !program_.structures.empty();
+    const ir::PlanTable plan_table = ir::plan_table(program_);
+    std::string plan_rows;
+    for (std::size_t k = 0; k < plan_table.plans.size(); ++k) {
+      const tactus_plan& p = plan_table.plans[k];
+      plan_rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", text_expression(program_.plans[k].name),
+                               p.event, p.failed, p.first_chosen, p.chosen_count, p.guess, p.first_phase, p.phase_count,
+                               p.has_otherwise, p.line);
+    }
+    if (!plan_rows.empty()) line("static const tactus_plan {}_plans[] = {{\n{}}};\n", prefix_, plan_rows);
+    const std::string plans = plan_rows.empty() ? "0" : fmt::format("{}_plans", prefix_);
+    const std::string plan_phases = array<tactus_plan_phase>(
+        "tactus_plan_phase", "plan_phases", plan_table.phases, [](const tactus_plan_phase& p) {
+          return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count);
+        });
+    const std::string plan_places = words("plan_places", plan_table.places);
     std::string automata = "0", structures = "0", structure_of = "0";
     if (is_whole) {
       std::string rows;
@@ -723,10 +738,10 @@ class ModelPrinter {
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
-         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .projection = {}, .linear = {}, .size = {}}},", layout_.work,
-         layout_.stages, layout_.projection, layout_.linear, layout_.size);
+    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .ties = {}, .snapshot = {}, .watched = {},",
+         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.ties, layout_.snapshot, layout_.watched);
+    line("               .work = {}, .stages = {}, .projection = {}, .plan = {}, .linear = {}, .size = {}}},", layout_.work,
+         layout_.stages, layout_.projection, layout_.plan, layout_.linear, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
@@ -763,12 +778,18 @@ class ModelPrinter {
     line("    .solver = {},", program_.solver);
     line("    .max_transitions = {},", program_.max_transitions);
     line("    .hand_period = {},", number(program_.hand_period));
+    line("    .guard_precision = {},", number(program_.guard_precision));
+    line("    .location_steps = {},", program_.location_steps);
     line("    .automata = {},", automata);
     line("    .structures = {},", structures);
     line("    .structure_of = {},", structure_of);
     line("    .automaton_count = {},", is_whole ? program_.automata.size() : 0);
     line("    .structure_count = {},", program_.structures.size());
     line("    .conflicts = {{{}, {}}},", conflicts_start, conflicts_index);
+    line("    .plans = {},", plans);
+    line("    .plan_phases = {},", plan_phases);
+    line("    .plan_places = {},", plan_places);
+    line("    .plan_count = {},", program_.plans.size());
     if (is_whole) {
       for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
                                 "tangent", "fixed_steps", "adaptive_step"})

@@ -190,6 +190,11 @@ class ProcessMetadata {
       model_.automata = automata_.data();
       model_.structure_of = program.structure_of.data();
     }
+    plans_ = ir::plan_table(program);
+    for (std::size_t k = 0; k < plans_.plans.size(); ++k) plans_.plans[k].name = program.plans[k].name.c_str();
+    model_.plans = plans_.plans.data();
+    model_.plan_phases = plans_.phases.data();
+    model_.plan_places = plans_.places.data();
     if (!program.conflicts.start.empty())
       model_.conflicts = {program.conflicts.start.data(), program.conflicts.index.data()};
     model_.name = program.name.c_str();
@@ -244,6 +249,7 @@ class ProcessMetadata {
   std::vector<tactus_condition> conditions_;
   std::deque<std::vector<const char*>> modes_;
   std::vector<tactus_automaton> automata_;
+  ir::PlanTable plans_;
 };
 
 // Object files -> callable memory.
@@ -357,6 +363,7 @@ struct CompiledModel::Implementation {
     table.max_transitions = first.max_transitions;
     table.hand_period = first.hand_period;
     table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
+    table.plan_count = first.plan_count;
     table.structures = tables.data();
     table.structure_count = static_cast<std::uint32_t>(tables.size());
     table.prepare = tk_modes_prepare;

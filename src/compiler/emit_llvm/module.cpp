@@ -826,6 +826,9 @@ class ModuleBuilder {
     llvm::Constant* structure_of;
     llvm::Constant* conflicts_start;
     llvm::Constant* conflicts_index;
+    llvm::Constant* plans;
+    llvm::Constant* plan_phases;
+    llvm::Constant* plan_places;
   };
 
   // The table that stands for all structures, whose own tables are named after it.
@@ -879,7 +882,10 @@ class ModuleBuilder {
             address(static_cast<const void*>(m.structures)),
             address(m.structure_of),
             address(m.conflicts.start),
-            address(m.conflicts.index)};
+            address(m.conflicts.index),
+            address(m.plans),
+            address(m.plan_phases),
+            address(m.plan_places)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -913,6 +919,7 @@ class ModuleBuilder {
     for (const ir::Constraint& c : program_.constraints) count(c.text);
     for (const ir::Condition& c : program_.conditions) count(c.text);
     for (const std::string& s : program_.state_names) count(s);
+    for (const ir::Plan& p : program_.plans) count(p.name);
     if (!program_.structures.empty()) {
       for (const ir::Automaton& a : program_.automata) {
         count(a.name);
@@ -991,6 +998,17 @@ class ModuleBuilder {
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
     m.conflicts_start = words(program_.conflicts.start);
     m.conflicts_index = words(program_.conflicts.index);
+    const ir::PlanTable plan_table = ir::plan_table(program_);
+    std::size_t next_plan = 0;
+    m.plans = array(plan_table.plans, [&](const tactus_plan& p) {
+      return structure({text(program_.plans[next_plan++].name), u32(p.event), u32(p.failed), u32(p.first_chosen),
+                        u32(p.chosen_count), u32(p.guess), u32(p.first_phase), u32(p.phase_count), u32(p.has_otherwise),
+                        u32(p.line)});
+    });
+    m.plan_phases = array(plan_table.phases, [&](const tactus_plan_phase& p) {
+      return structure({u32(p.event), u32(p.target), u32(p.target_count)});
+    });
+    m.plan_places = words(plan_table.places);
     m.automata = m.structures = m.structure_of = null();
     if (!program_.structures.empty()) {
       m.automata = array(program_.automata, [&](const ir::Automaton& a) {
@@ -1033,8 +1051,8 @@ class ModuleBuilder {
         u32(program_.conditions.size()),
         u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
+                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot), u32(l.watched),
+                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.plan), u32(l.linear), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
@@ -1075,12 +1093,18 @@ class ModuleBuilder {
         builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
         u32(program_.max_transitions),
         real(program_.hand_period),
+        real(program_.guard_precision),
+        u32(program_.location_steps),
         m.automata,
         m.structures,
         m.structure_of,
         u32(program_.structures.empty() ? 0 : program_.automata.size()),
         u32(program_.structures.size()),
         structure({m.conflicts_start, m.conflicts_index}),
+        m.plans,
+        m.plan_phases,
+        m.plan_places,
+        u32(program_.plans.size()),
         entries[0],
         entries[1],
         entries[2],

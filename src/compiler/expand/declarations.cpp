@@ -251,8 +251,11 @@ class Declarations {
       return fmt::format("ports are joined by an equation, `{} = {};`, or by giving both instances the same name",
                          argument(1), argument(2));
     if (name == "annotation") return "settings stand under `simulation`: `simulation ending_time = 10`";
-    if (name == "reinit" || name == "assert" || name == "terminate")
-      return "what happens at an instant is an event: `event E when c;`, answered under `reactive`";
+    if (name == "reinit")
+      return fmt::format("what jumps is said in a transition: `transition T when c {{ next({}) = {}; }}`", argument(1),
+                         argument(2));
+    if (name == "assert") return fmt::format("write `require {} else \"..\";`", argument(1));
+    if (name == "terminate") return "write `stop when c;`";
     if (name == "print" || name == "printf" || name == "disp" || name == "plot")
       return "every name is recorded; `external GUI writes x` shows one";
     return "";

@@ -95,13 +95,9 @@ NodeId Expressions::meaning_of(NodeId id, NameId name, Found found) {
       diags_.report(span, module_not_a_value, names_.text(name))
           .hint("an instance is an item of its own: `s = {}(..);`, and its values are `s.x`", names_.text(name));
       return id;
-    case What::automaton: {
-      const std::string path = parse::print(tree_, names_, id);
-      diags_.report(span, automaton_not_a_value, path)
-          .hint("ask for one of its modes: `{}{}.{}`", path, entry.is_family ? fmt::format("[{}]", entry.low) : "",
-                names_.text(entry.automaton->modes.front().name));
+    case What::automaton:
+      report_automaton(id, entry);
       return id;
-    }
     case What::port:
     case What::parameter: {
       const NodeId bound = bound_to(name, found);
@@ -121,6 +117,14 @@ NodeId Expressions::meaning_of(NodeId id, NameId name, Found found) {
     return add({.kind = NodeKind::tuple, .span = span}, children);
   }
   return full == names_.text(name) && tree_[id].kind == NodeKind::name ? id : add_name(full, span);
+}
+
+void Expressions::report_automaton(NodeId id, const Entry& entry) {
+  const std::string path = parse::print(tree_, names_, id);
+  const bool is_whole_family = entry.is_family && tree_[id].kind != NodeKind::index;
+  diags_.report(tree_[id].span, automaton_not_a_value, path)
+      .hint("ask for one of its modes: `{}{}.{}`", path, is_whole_family ? fmt::format("[{}]", entry.low) : "",
+            names_.text(entry.automaton->modes.front().name));
 }
 
 NodeId Expressions::bound_to(NameId name, Found found) {
@@ -220,7 +224,7 @@ NodeId Expressions::expand_event_of(NodeId id, const Named& transition) {
   const parse::Node node = tree_[id];
   const std::string& name = names_.text(node.name);
   const Entry& entry = *transition.entry;
-  bool is_there = (entry.can_fail && name == "failed") || (entry.phases > 0 && name == "Idle");
+  bool is_there = (entry.can_fail && (name == "failed" || name == "Failed")) || (entry.phases > 0 && name == "Idle");
   for (std::uint32_t i = 1; i <= entry.phases; ++i)
     is_there = is_there || name == fmt::format("phase{}", i) || name == fmt::format("Phase{}", i);
   if (is_there) return add_name(fmt::format("{}.{}", transition.full, name), node.span);
@@ -290,6 +294,10 @@ NodeId Expressions::expand_index(NodeId id, Scope& scope, const Local* locals) {
   }
   auto element = element_of(program_, id, *family.entry, scope, locals);
   if (!element) return id;
+  if (family.entry->what == What::automaton) {
+    report_automaton(id, *family.entry);
+    return id;
+  }
   const NameId name = tree_[base].name;
   NodeId made = add_name(fmt::format("{}{}[{}]", family.scope->prefix, names_.text(name), *element), node.span);
   if (primes > 0) {

@@ -1,5 +1,7 @@
 #include "compiler/expand/items.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
@@ -36,8 +38,6 @@ class Items {
     sort_by_place(tree_.drawings);
     // The first transition that is enabled is the first in the text.
     sort_by_place(tree_.transitions);
-    sort_by_place(tree_.sequences);
-    sort_by_place(tree_.plans);
     tree_.jumps.clear();
   }
 
@@ -188,19 +188,72 @@ class Items {
     for (const parse::Transition& item : body.transitions) {
       one_or_many(program_, item.family, item.name, scope, locals, [&](const Local* inner, NameId name) {
         parse::Transition made = item;
-        emit_head(made, name, scope, inner, mode);
+        emit_head(made, name, scope, inner, inner, mode);
         tree_.transitions.push_back(std::move(made));
       });
     }
+    for (const parse::Sequence& item : body.sequences) {
+      one_or_many(program_, item.family, item.name, scope, locals, [&](const Local* inner, NameId name) {
+        parse::Sequence made = item;
+        emit_head(made, name, scope, inner, inner, mode);
+        for (std::size_t i = 0; i < made.phases.size(); ++i) {
+          made.phases[i].until = expressions_.expand(made.phases[i].until, scope, inner);
+          made.phases[i].jump = jumps_.expand(made.phases[i].jump, phase_name(name, i), scope, inner);
+        }
+        tree_.sequences.push_back(std::move(made));
+      });
+    }
+    for (const parse::Plan& item : body.plans) {
+      one_or_many(program_, item.family, item.name, scope, locals,
+                  [&](const Local* inner, NameId name) { emit_plan(item, name, scope, inner, mode); });
+    }
+    for (const parse::Equation& item : body.invariants) {
+      const NodeId left = expressions_.expand(item.left, scope, locals);
+      tree_.invariants.push_back({item.span, left, expressions_.expand(item.right, scope, locals), {}, mode});
+    }
+    for (parse::Property item : body.properties) {
+      if (item.name.valid()) item.name = program_.full_name(scope, item.name);
+      item.formula = expressions_.expand(item.formula, scope, locals);
+      tree_.properties.push_back(item);
+    }
   }
 
-  // The head and the first jump of a transition, sequence or plan.
-  void emit_head(parse::Transition& item, NameId name, Scope& scope, const Local* locals, NodeId mode) {
+  std::string phase_name(NameId name, std::size_t phase) const {
+    return fmt::format("{}.phase{}", names_.text(name), phase + 1);
+  }
+
+  // What is chosen goes by the plan's name, `Fire.v`, in its jumps, durations and targets.
+  void emit_plan(parse::Plan item, NameId name, Scope& scope, const Local* locals, NodeId mode) {
+    std::deque<Local> bound;
+    for (parse::Chosen& chosen : item.chosen) {
+      const NameId full = program_.names.intern(fmt::format("{}.{}", names_.text(name), names_.text(chosen.name)));
+      chosen.value = expressions_.expand(chosen.value, scope, locals);
+      bound.push_back({bound.empty() ? locals : &bound.back(), chosen.name, std::nullopt, full});
+      chosen.name = full;
+    }
+    const Local* inner = bound.empty() ? locals : &bound.back();
+    emit_head(item, name, scope, locals, inner, mode);
+    for (std::size_t i = 0; i < item.phases.size(); ++i) {
+      parse::PlanPhase& phase = item.phases[i];
+      phase.duration = expressions_.expand(phase.duration, scope, inner);
+      for (parse::Target& target : phase.targets) {
+        target.left = expressions_.expand(target.left, scope, inner);
+        target.right = expressions_.expand(target.right, scope, inner);
+      }
+      phase.jump = jumps_.expand(phase.jump, phase_name(name, i), scope, inner);
+    }
+    item.otherwise = jumps_.expand(item.otherwise, names_.text(name) + ".failed", scope, locals);
+    tree_.plans.push_back(std::move(item));
+  }
+
+  // The head and the first jump of a transition, sequence or plan. `inner`: what the jump sees.
+  void emit_head(parse::Transition& item, NameId name, Scope& scope, const Local* locals, const Local* inner,
+                 NodeId mode) {
     item.name = name;
     item.family = {};
     item.mode = expressions_.both(mode, expressions_.expand(item.mode, scope, locals));
     item.condition = expressions_.expand(item.condition, scope, locals);
-    item.jump = jumps_.expand(item.jump, names_.text(name), scope, locals);
+    item.jump = jumps_.expand(item.jump, names_.text(name), scope, inner);
   }
 
   void emit_equation(const parse::Equation& item, Scope& scope, const Local* locals, NodeId mode) {

@@ -85,8 +85,11 @@ NodeId Jumps::expand_goto(const parse::Goto& item, Scope& scope, const Local* lo
   std::sort(modes.begin(), modes.end());
   const auto ending = [&](const std::string& mode) { return mode.ends_with("." + written); };
   const auto meant = std::find_if(modes.begin(), modes.end(), ending);
-  if (modes.empty())
-    report.hint("declare one: `automaton a in {}, Other;`, and write `goto a.{}`", written, written);
+  const std::size_t dot = written.rfind('.');
+  if (modes.empty() && dot != std::string::npos)
+    report.hint("declare it: `automaton {} in {}, Other;`", written.substr(0, dot), written.substr(dot + 1));
+  else if (modes.empty())
+    report.hint("declare it, `automaton a in {0}, Other;`, and write `goto a.{0}`", written);
   else if (meant != modes.end() && std::count_if(modes.begin(), modes.end(), ending) == 1)
     report.hint("write `goto {}`", *meant);
   else if (const auto near = base::nearest(written, std::vector<std::string_view>(modes.begin(), modes.end())))
@@ -131,8 +134,9 @@ void Jumps::collect_from(NodeId id, std::unordered_set<NameId>& bound, std::vect
     case NodeKind::call: {
       const parse::Node& callee = tree_[tree_.child(id, 0)];
       const std::string_view name = callee.kind == NodeKind::name ? names_.text(callee.name) : std::string_view();
-      if (name == "next" || name == "since" || name == "table" || callee.kind == NodeKind::call) return;
-      from = name == "at" ? 2 : 1;
+      const bool is_own = callee.kind == NodeKind::name && !find(scope, callee.name).entry;
+      if ((is_own && (name == "next" || name == "since" || name == "table")) || callee.kind == NodeKind::call) return;
+      from = is_own && name == "at" ? 2 : 1;
       break;
     }
     case NodeKind::sum_over: {

@@ -144,9 +144,26 @@ struct Event {
   VariableId condition = {};  // when, transition, require, expect, stop: 1 while it holds (require, expect: while it does not), else 0
   base::Span span;
   std::vector<Update> updates = {};
-  std::uint32_t pulse = TACTUS_NO_PULSE;  // discrete scalar that is 1 at the instants at which it happens
+  std::uint32_t pulse = 0;  // one more than the discrete scalar that is 1 at the instants at which it happens; 0: none
+  std::vector<VariableId> parts = {};  // of a guard: it is the least of them
   std::uint32_t flags = 0;
   VariableId guard = {};      // transition, require, expect, stop: positive where it does; located
+};
+
+// Values that are chosen before a jump so that targets are 0 when phases end; variables of their own hold guesses and targets.
+struct Plan {
+  struct Phase {
+    std::uint32_t transition = 0;  // that ends it
+    std::vector<VariableId> targets = {};
+  };
+  std::string name;
+  base::Span span;
+  std::uint32_t transition = 0;  // that begins it
+  std::uint32_t failed = 0;      // that is taken when nothing is found
+  std::vector<VariableId> chosen = {};
+  std::vector<VariableId> guesses = {};
+  std::vector<Phase> phases = {};
+  bool has_otherwise = false;
 };
 
 // What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
@@ -213,6 +230,7 @@ struct Model {
   std::vector<Event> events;
   std::vector<Automaton> automata;
   std::vector<Transition> transitions;
+  std::vector<Plan> plans;
   std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;
   std::vector<Table> tables;

@@ -59,13 +59,14 @@ class Flattener {
       if (event.kind != parse::EventKind::transition) add_event(event);
     }
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) add_transition(i);
+    for (std::uint32_t i = 0; i < tree_.problems.size(); ++i) add_plan(i);
     for (const parse::Must& must : tree_.musts) add_must(must);
     add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
     for (flat::Event& event : flat_.events) {
       if (auto pulse = pulses_.find(event.name); pulse != pulses_.end() && event.kind != TACTUS_AFTER)
-        event.pulse = pulse->second;
+        event.pulse = pulse->second + 1;
     }
     write_starts();
     report_differentiated_without_definition();
@@ -548,10 +549,31 @@ class Flattener {
     }
   }
 
+  std::vector<ExprId> conjuncts(ExprId truth) const {
+    std::vector<ExprId> list, open = {truth};
+    while (!open.empty()) {
+      const expr::Node node = flat_.pool[open.back()];
+      const ExprId whole = open.back();
+      open.pop_back();
+      if (node.op == Op::logical_and)
+        open.insert(open.end(), {node.b, node.a});
+      else
+        list.push_back(whole);
+    }
+    return list;
+  }
+
   // What is watched of a guard: whether it holds, and how far it is from where that changes.
   void watch(flat::Event& event, ExprId mode, ExprId truth) {
     expr::Pool& pool = flat_.pool;
     ExprId distance = signed_distance(truth);
+    for (ExprId part : conjuncts(truth)) {
+      event.parts.push_back(add_hidden(fmt::format("part {} of the guard of {}", event.parts.size() + 1, event.name),
+                                       smooth_(mode.valid() ? pool.make(Op::select, mode, signed_distance(part),
+                                                                        pool.constant(-1))
+                                                            : signed_distance(part)),
+                                       event.span));
+    }
     if (mode.valid()) {
       truth = pool.make(Op::logical_and, mode, truth);
       distance = pool.make(Op::select, mode, distance, pool.constant(-1));
@@ -600,6 +622,36 @@ class Flattener {
     for (const check::Event& answered : model_.events) {
       if (answered.kind == parse::EventKind::transition && answered.transition == index) add_event(answered);
     }
+  }
+
+  void add_plan(std::uint32_t index) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    const check::Plan& known = model_.plans[index];
+    flat::Plan made{names_.text(problem.name), problem.name_span, known.start, known.failed};
+    made.has_otherwise = problem.has_otherwise;
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i) {
+      const Value& place = places_[known.chosen[i].value];
+      const Value guess = evaluate(problem.chosen[i].value, nullptr);
+      for (std::uint32_t k = 0; k < place.items.size(); ++k) {
+        made.chosen.push_back(flat::VariableId(flat_.pool[place.items[k]].index));
+        made.guesses.push_back(add_hidden(fmt::format("where the search of {} begins", made.name),
+                                          smooth_(as_number(guess.item(k))), problem.chosen[i].span));
+      }
+    }
+    for (std::size_t p = 0; p < problem.phases.size(); ++p) {
+      flat::Plan::Phase phase{known.phases[p]};
+      for (const parse::Target& target : problem.phases[p].targets) {
+        Sides sides{evaluate(target.left, nullptr), evaluate(target.right, nullptr)};
+        const Shape shape = sides.shape();
+        for (std::uint32_t k = 0; k < shape.size(); ++k) {
+          phase.targets.push_back(add_hidden(
+              fmt::format("a target of {}", made.name),
+              smooth_(flat_.pool.subtract(as_number(sides.left.item(k)), as_number(sides.right.item(k)))), target.span));
+        }
+      }
+      made.phases.push_back(std::move(phase));
+    }
+    flat_.plans.push_back(std::move(made));
   }
 
   void add_must(const parse::Must& must) {

@@ -93,7 +93,8 @@ class Holding {
   // Each is one value, positive where all that it is made of holds: located as it is, and evaluated.
   void watch_guards() {
     const std::unordered_set<ExprId> unknowns(sorted_.motion.unknowns.begin(), sorted_.motion.unknowns.end());
-    for (const flat::Event& event : model_.events) {
+    for (std::uint32_t e = 0; e < model_.events.size(); ++e) {
+      const flat::Event& event = model_.events[e];
       if (!event.guard.valid()) continue;
       const auto number = sorted_.constants.find(event.guard.value);
       ExprId guard = pool_.variable(event.guard.value, 0);
@@ -105,7 +106,7 @@ class Holding {
       } else {
         guard = pool_.constant(-1);  // no such thing in the present mode
       }
-      sorted_.relations.push_back({TACTUS_TRUTH, guard, {}, model_.discrete_count++, event.span});
+      sorted_.relations.push_back({TACTUS_TRUTH, guard, {}, model_.discrete_count++, event.span, e + 1});
       model_.discrete_names.push_back(fmt::format("held({})", event.name));
     }
   }
@@ -294,7 +295,7 @@ class Holding {
   ExprId is_below(ExprId a, ExprId b, base::Span span) {
     const ExprId guard = pool_.subtract(b, a);
     auto [found, is_new] = truths_.try_emplace(guard, model_.discrete_count);
-    if (is_new) add({TACTUS_TRUTH, guard, {}, found->second, span}, pool_.make(Op::less, a, b));
+    if (is_new) add({TACTUS_TRUTH, guard, {}, found->second, span, 0}, pool_.make(Op::less, a, b));
     return pool_.make(Op::less, pool_.constant(0.5), pool_.discrete(found->second));
   }
 
@@ -305,7 +306,7 @@ class Holding {
     if (is_new) {
       const ExprId above = pool_.subtract(e, n);
       const ExprId guard = pool_.multiply(above, pool_.subtract(pool_.constant(1), above));
-      add({TACTUS_FLOOR, guard, e, found->second, span}, pool_.make(Op::floor, e));
+      add({TACTUS_FLOOR, guard, e, found->second, span, 0}, pool_.make(Op::floor, e));
     }
     return n;
   }

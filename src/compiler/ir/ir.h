@@ -179,7 +179,8 @@ struct Event {
   double from = 0;
   std::uint32_t line = 0;
   std::uint32_t flags = 0;
-  std::uint32_t pulse = TACTUS_NO_PULSE;  // in discrete
+  std::uint32_t pulse = 0;    // as tactus_event has it
+  std::uint32_t parts = 0;    // of a guard, behind `watched`
 };
 
 struct Automaton {
@@ -187,6 +188,22 @@ struct Automaton {
   std::vector<std::string> modes;
   std::uint32_t slot = 0;  // in discrete
   std::uint32_t stride = 0;
+};
+
+struct Plan {
+  struct Phase {
+    std::uint32_t event = 0;
+    std::uint32_t target = 0;
+    std::uint32_t target_count = 0;
+  };
+  std::string name;
+  std::uint32_t event = 0;
+  std::uint32_t failed = 0;
+  std::vector<std::uint32_t> chosen = {};  // states
+  std::uint32_t guess = 0;
+  std::vector<Phase> phases = {};
+  bool has_otherwise = false;
+  std::uint32_t line = 0;
 };
 
 struct Delay {
@@ -299,6 +316,7 @@ struct Program {
   std::vector<Program> structures = {};
   std::vector<std::uint32_t> structure_of = {};  // by combination of modes; TACTUS_NO_STRUCTURE
   Pattern conflicts = {};
+  std::vector<Plan> plans = {};
   std::optional<tactus_layout> layout = {};  // of all structures, where there are some; else it follows from the counts
 
   double starting_time = 0;
@@ -308,6 +326,8 @@ struct Program {
   double record_period = 0;
   double event_precision = 0;
   std::uint32_t max_transitions = 0;
+  double guard_precision = 0;
+  std::uint32_t location_steps = 0;
   int solver = -1;  // tactus_solver, or -1
 };
 

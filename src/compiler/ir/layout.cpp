@@ -34,6 +34,7 @@ tactus_layout own_layout(const Program& program) {
   model.relation_count = static_cast<std::uint32_t>(program.relations.size());
   model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
+  model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
@@ -48,8 +49,9 @@ tactus_layout own_layout(const Program& program) {
 constexpr std::uint32_t tactus_layout::* sections[] = {
     &tactus_layout::states,     &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
     &tactus_layout::derived,    &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
-    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::snapshot,    &tactus_layout::watched,
-    &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::linear,
+    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::ties,        &tactus_layout::snapshot,    &tactus_layout::watched,
+    &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::plan,
+    &tactus_layout::linear,
     &tactus_layout::size,
 };
 
@@ -71,6 +73,26 @@ tactus_layout layout_of(const Program& program) {
     whole.*sections[i + 1] = at;
   }
   return whole;
+}
+
+PlanTable plan_table(const Program& program) {
+  PlanTable table;
+  for (const Plan& plan : program.plans) {
+    tactus_plan made = {};
+    made.event = plan.event;
+    made.failed = plan.failed;
+    made.first_chosen = static_cast<std::uint32_t>(table.places.size());
+    made.chosen_count = static_cast<std::uint32_t>(plan.chosen.size());
+    made.guess = plan.guess;
+    made.first_phase = static_cast<std::uint32_t>(table.phases.size());
+    made.phase_count = static_cast<std::uint32_t>(plan.phases.size());
+    made.has_otherwise = plan.has_otherwise ? 1 : 0;
+    made.line = plan.line;
+    table.places.insert(table.places.end(), plan.chosen.begin(), plan.chosen.end());
+    for (const Plan::Phase& phase : plan.phases) table.phases.push_back({phase.event, phase.target, phase.target_count});
+    table.plans.push_back(made);
+  }
+  return table;
 }
 
 void share_layout(Program& program) {
@@ -99,7 +121,7 @@ EventTable event_table(const Program& program) {
     if (event.kind == TACTUS_WHEN || event.kind == TACTUS_TRANSITION || event.kind == TACTUS_REQUIRE ||
         event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP) {
       entry.first = event.watched;
-      entry.count = 1;
+      entry.count = 1 + event.parts;
     }
     if (event.kind == TACTUS_AT) {
       entry.first = static_cast<std::uint32_t>(table.times.size());

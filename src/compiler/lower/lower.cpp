@@ -678,8 +678,34 @@ class Lowering {
         made.watched = static_cast<std::uint32_t>(watched.size());
         const ExprId condition = hidden_value(event.condition);
         watched.push_back(pool_.is_constant(condition) || is_known(condition) ? condition : pool_.constant(0));
+        for (flat::VariableId part : event.parts) {
+          const ExprId value = hidden_value(part);
+          watched.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.constant(-1));
+        }
+        made.parts = static_cast<std::uint32_t>(event.parts.size());
       }
       program_.events.push_back(std::move(made));
+    }
+    const auto known_or_nothing = [&](flat::VariableId variable) {
+      const ExprId value = hidden_value(variable);
+      return pool_.is_constant(value) || is_known(value) ? value
+                                                         : pool_.constant(std::numeric_limits<double>::quiet_NaN());
+    };
+    for (const flat::Plan& plan : model_.plans) {
+      ir::Plan made{plan.name, model_.transitions[plan.transition].event, model_.transitions[plan.failed].event};
+      made.has_otherwise = plan.has_otherwise;
+      made.line = line_of(plan.span);
+      made.guess = static_cast<std::uint32_t>(watched.size());
+      for (std::size_t i = 0; i < plan.chosen.size(); ++i) {
+        made.chosen.push_back(place_of_state_.at(pool_.variable(plan.chosen[i].value, 0)));
+        watched.push_back(known_or_nothing(plan.guesses[i]));
+      }
+      for (const flat::Plan::Phase& phase : plan.phases) {
+        made.phases.push_back({model_.transitions[phase.transition].event, static_cast<std::uint32_t>(watched.size()),
+                               static_cast<std::uint32_t>(phase.targets.size())});
+        for (flat::VariableId target : phase.targets) watched.push_back(known_or_nothing(target));
+      }
+      program_.plans.push_back(std::move(made));
     }
     for (const flat::Delay& delay : model_.delays) {
       ir::Delay made;
@@ -696,7 +722,7 @@ class Lowering {
       const bool is_floor = relation.kind == TACTUS_FLOOR;
       watched.push_back(relation.guard);
       if (is_floor) watched.push_back(relation.source);
-      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : 0,
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : relation.event,
                                     1, line_of(relation.span)});
     }
     std::vector<ExprId> read;

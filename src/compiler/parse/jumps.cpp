@@ -24,6 +24,11 @@ void Parser::read_automaton() {
   do {
     ++at_;
     const base::Span span = here();
+    if (!at(TokenKind::name)) {
+      report_expected("the name of a mode")
+          .hint("an automaton reads `automaton {} in Resting, Moving;`", text(first + 1));
+      return recover();
+    }
     const base::NameId name = read_name("the name of a mode");
     if (!name.valid()) return recover();
     const auto before = std::find_if(automaton.modes.begin(), automaton.modes.end(),
@@ -69,7 +74,10 @@ void Parser::read_in() {
   }
   const std::size_t open = at_++;
   const Section outer = section_;
+  const bool was_in_mode = std::exchange(in_mode_, true);
+  said_mode_ = false;
   const auto body = read_body(open, "a mode");
+  in_mode_ = was_in_mode;
   section_ = outer;
   if (!body) return recover();
   body_->in_blocks.push_back({span_from(first), condition, *body});
@@ -152,6 +160,218 @@ void Parser::read_transition() {
   accept(TokenKind::semicolon);
 }
 
+// "sequence" head body "until" expr body { "until" expr body }
+void Parser::read_sequence() {
+  const std::size_t first = at_++;
+  Sequence item;
+  if (!read_head(item, "the name of a sequence") || !read_jump(item.jump)) return recover_phases();
+  while (word() == Word::until) {
+    const std::size_t begin = at_++;
+    SequencePhase phase;
+    phase.until = read_expression();
+    if (!phase.until.valid() || !read_jump(phase.jump)) return recover_phases();
+    phase.span = span_from(begin);
+    item.phases.push_back(std::move(phase));
+  }
+  if (item.phases.empty()) {
+    report_expected("`until`").hint(
+        "a sequence has phases, each until its condition: `sequence {0} {{ .. }} until c {{ .. }}`; one jump alone is "
+        "a "
+        "`transition {0}`",
+        names_.text(item.name));
+    accept(TokenKind::semicolon);
+    return;
+  }
+  item.span = span_from(first);
+  body_->sequences.push_back(std::move(item));
+  accept(TokenKind::semicolon);
+}
+
+// "plan" head "choose" NAME "=" arith { "," NAME "=" arith } body phase {phase} [ "else" body ]
+void Parser::read_plan() {
+  const std::size_t first = at_++;
+  Plan item;
+  if (!read_head(item, "the name of a plan") || !read_chosen(item) || !read_jump(item.jump)) return recover_phases();
+  while (at_plan_phase()) {
+    if (!read_plan_phase(item)) return recover_phases();
+  }
+  if (item.phases.empty()) {
+    report_expected("`for`").hint(
+        "a plan says how long its phases last and what they reach: `for 3 reaching p = target {{ .. }}`");
+    return recover_phases();
+  }
+  if (word() == Word::else_) {
+    ++at_;
+    item.has_otherwise = true;
+    if (!read_jump(item.otherwise)) return recover_phases();
+  }
+  item.span = span_from(first);
+  body_->plans.push_back(std::move(item));
+  accept(TokenKind::semicolon);
+}
+
+// "for" of a phase; "for" NAME "in" is a loop.
+bool Parser::at_plan_phase() const {
+  return word() == Word::for_ && !(kind(1) == TokenKind::name && word(2) == Word::in);
+}
+
+bool Parser::read_chosen(Plan& item) {
+  if (word() != Word::choose) {
+    report_expected("`choose`").hint("a plan chooses values: `choose v = 7`, where 7 is where the search begins");
+    return false;
+  }
+  do {
+    ++at_;
+    Chosen chosen;
+    const std::size_t begin = at_;
+    chosen.name = read_name("the name of what is chosen");
+    if (!chosen.name.valid()) return false;
+    if (!at(TokenKind::equal)) {
+      report_expected("`=`").hint("the search begins somewhere: `choose {} = 1`", text(begin));
+      return false;
+    }
+    ++at_;
+    chosen.value = read_arithmetic();
+    if (!chosen.value.valid()) return false;
+    chosen.span = span_of(begin);
+    const bool is_given = std::any_of(item.chosen.begin(), item.chosen.end(),
+                                      [&](const Chosen& other) { return other.name == chosen.name; });
+    if (is_given)
+      diags_.report(chosen.span, given_twice, text(begin)).hint("choose it once");
+    else
+      item.chosen.push_back(chosen);
+  } while (at(TokenKind::comma));
+  return true;
+}
+
+// "for" arith [ "reaching" target {"," target} ] body
+bool Parser::read_plan_phase(Plan& item) {
+  const std::size_t first = at_++;
+  PlanPhase phase;
+  phase.duration = read_arithmetic();
+  if (!phase.duration.valid()) return false;
+  if (word() == Word::reaching) {
+    do {
+      ++at_;
+      Target target;
+      const std::size_t begin = at_;
+      target.left = read_arithmetic();
+      if (!target.left.valid()) return false;
+      if (!at(TokenKind::equal)) {
+        report_expected("`=`").hint("a target is an equation: `reaching {} = ..`",
+                                    sources_.text(tree_[target.left].span));
+        return false;
+      }
+      ++at_;
+      target.right = read_arithmetic();
+      if (!target.right.valid()) return false;
+      target.span = span_from(begin);
+      phase.targets.push_back(target);
+    } while (at(TokenKind::comma));
+  }
+  if (!read_jump(phase.jump)) return false;
+  phase.span = span_from(first);
+  item.phases.push_back(std::move(phase));
+  return true;
+}
+
+// Behind what is left of a sequence or a plan.
+void Parser::recover_phases() {
+  do {
+    recover_jump();
+    if (word() == Word::until || word() == Word::else_ || at_plan_phase())
+      ++at_;
+    else
+      return;
+  } while (!at_end());
+}
+
+// "invariant" equation
+void Parser::read_invariant() {
+  ++at_;
+  Body equations;
+  Body* const outer = std::exchange(body_, &equations);
+  read_equation();
+  body_ = outer;
+  for (const Equation& equation : equations.equations) {
+    if (equation.left.valid() && !equation.family.valid()) {
+      body_->invariants.push_back(equation);
+      continue;
+    }
+    diags_.report(equation.span, expected, "an equation", "an instance or a family")
+        .hint("an invariant follows from the equations: `invariant x^2 + y^2 = 1;`");
+  }
+}
+
+// property = [ NAME ":" ] formula end
+void Parser::read_property() {
+  const std::size_t first = at_;
+  Property property;
+  if (kind() == TokenKind::name && kind(1) == TokenKind::colon) {
+    property.name = read_name("the name of a property");
+    if (!property.name.valid()) return recover();
+    ++at_;
+  }
+  in_property_ = true;
+  property.formula = read_formula();
+  in_property_ = false;
+  if (!property.formula.valid()) return recover();
+  const NodeKind kind = tree_[property.formula].kind;
+  if (kind != NodeKind::always && kind != NodeKind::eventually && kind != NodeKind::until) {
+    property.formula = add({.kind = NodeKind::always, .span = tree_[property.formula].span}, {property.formula});
+    if (!property.formula.valid()) return recover();
+  }
+  property.span = span_from(first);
+  body_->properties.push_back(property);
+  read_end();
+}
+
+// formula = expr [ "until" [ "[" range "]" ] expr ]
+NodeId Parser::read_formula() {
+  const std::size_t first = at_;
+  const NodeId left = read_expression();
+  if (!left.valid() || word() != Word::until) return left;
+  ++at_;
+  NodeId low, high;
+  if (at(TokenKind::left_bracket) && !read_bounds(low, high)) return {};
+  const NodeId right = read_expression();
+  if (!right.valid()) return {};
+  const Child children[] = {{left}, {right}, {low}, {high}};
+  return add({.kind = NodeKind::until, .span = span_from(first)}, std::span(children).first(low.valid() ? 4 : 2));
+}
+
+// ("always"|"eventually") [ "[" range "]" ] "(" formula ")"
+NodeId Parser::read_temporal() {
+  const Level level(*this);
+  if (!level.ok()) return {};
+  const std::size_t first = at_++;
+  const NodeKind kind = text(first) == "always" ? NodeKind::always : NodeKind::eventually;
+  if (!in_property_) {
+    diags_.report(span_of(first), temporal_outside, text(first))
+        .hint("what must hold over time is a property: `check` on a line of its own, and below it `name: {}(..);`",
+              text(first));
+    return {};
+  }
+  NodeId low, high;
+  if (at(TokenKind::left_bracket) && !read_bounds(low, high)) return {};
+  const std::size_t open = at_;
+  if (!expect(TokenKind::left_paren)) return {};
+  const NodeId formula = read_formula();
+  if (!formula.valid()) return {};
+  if (!accept(TokenKind::right_paren)) {
+    report_unclosed(open);
+    return {};
+  }
+  const Child children[] = {{formula}, {low}, {high}};
+  return add({.kind = kind, .span = span_from(first)}, std::span(children).first(low.valid() ? 3 : 1));
+}
+
+// "[" range "]"
+bool Parser::read_bounds(NodeId& low, NodeId& high) {
+  ++at_;
+  return read_range(low, high) && expect(TokenKind::right_bracket);
+}
+
 // "{" { jump } "}"
 bool Parser::read_jump(Jump& jump) {
   const Level level(*this);
@@ -189,7 +409,7 @@ bool Parser::read_jump(Jump& jump) {
       jump.equations.push_back(equation);
       continue;
     }
-    diags_.report(equation.span, not_in_module, "an instance or a family", "a jump")
+    diags_.report(equation.span, not_here, "an instance or a family", "a jump")
         .hint("a jump has equations between before and after: `next(x) = x + 1;`");
   }
   jump.span = span_from(open);
@@ -201,6 +421,10 @@ void Parser::read_jump_item(Jump& jump) {
   switch (word()) {
     case Word::goto_: {
       const std::size_t first = at_++;
+      if (!at(TokenKind::name)) {
+        report_expected("a mode").hint("`goto` names an automaton and the mode to enter: `goto ball.Rolling;`");
+        return recover();
+      }
       const NodeId target = read_variable();
       if (!target.valid()) return recover();
       jump.gotos.push_back({span_from(first), target});
@@ -210,6 +434,10 @@ void Parser::read_jump_item(Jump& jump) {
     case Word::keep:
       do {
         ++at_;
+        if (!at(TokenKind::name)) {
+          report_expected("a name").hint("what a jump leaves as it is: `keep x, p';`");
+          return recover();
+        }
         const NodeId kept = read_variable();
         if (!kept.valid()) return recover();
         jump.keeps.push_back(kept);

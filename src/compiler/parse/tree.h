@@ -373,6 +373,24 @@ struct Plan : Transition {
   Jump otherwise = {};
 };
 
+// What a plan leaves to the solver once schemata has made transitions of it: find values for the chosen memories such that every target
+// holds when its phase ends.
+struct PlanProblem {
+  struct Phase {
+    base::Span span;
+    base::NameId transition;  // "Fire.phase1", which ends it
+    NodeId duration;          // after the transition before
+    std::vector<Target> targets;
+  };
+  base::Span span;
+  base::NameId name;  // of the transition that begins it, before whose jump the memories are set
+  base::Span name_span;
+  std::vector<Chosen> chosen;  // the full names of the memories, "Fire.v", and where the search begins
+  std::vector<Phase> phases;
+  base::NameId failed;         // the transition that happens instead when the search fails: no guard enables it
+  bool has_otherwise = false;  // else a search that fails ends the run
+};
+
 // name: formula, under `check`
 struct Property {
   base::Span span;
@@ -449,7 +467,8 @@ struct Tree : Body {
   std::vector<Use> uses;
   std::vector<ShapeGiven> shapes;  // made by expand
   std::vector<Body> bodies;
-  std::vector<Jump> jumps;  // of the loops in jumps
+  std::vector<Jump> jumps;            // of the loops in jumps
+  std::vector<PlanProblem> problems;  // made by schemata
 
   const Node& operator[](NodeId id) const { return nodes[id.value]; }
   std::span<const Child> children_of(NodeId id) const {

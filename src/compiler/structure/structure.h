@@ -56,6 +56,7 @@ struct Relation {
   ExprId source;
   std::uint32_t held = 0;  // discrete scalar
   base::Span span;
+  std::uint32_t event = 0;  // truth: one more than the event whose guard it is; 0: of no event
 };
 
 // A transition as it is taken from one structure: its equations with their unknowns, which read the motion before it, and

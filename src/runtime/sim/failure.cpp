@@ -98,6 +98,14 @@ std::string modes_of(const tactus_model& model, const tactus_instance& instance)
   return text;
 }
 
+std::vector<NamedValue> states_of(const tactus_model& model, const tactus_instance& instance) {
+  std::vector<NamedValue> states;
+  const double* data = tactus_data_const(&instance);
+  for (std::uint32_t i = 0; i < model.state_count; ++i)
+    states.push_back({model.state_names[i], data[model.layout.states + i]});
+  return states;
+}
+
 }  // namespace
 
 const char* status_name(tactus_status status) {
@@ -128,6 +136,10 @@ const char* status_name(tactus_status status) {
       return "conflict";
     case TACTUS_OFF_ENTRY:
       return "off_entry";
+    case TACTUS_NO_PLAN:
+      return "no_plan";
+    case TACTUS_NOT_LOCATED:
+      return "not_located";
   }
   return "unknown";
 }
@@ -142,8 +154,7 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
   failure.kind = status_name(status);
   failure.time = instance.time;
   const double* data = tactus_data_const(&instance);
-  for (std::uint32_t i = 0; i < model.state_count; ++i)
-    failure.states.push_back({model.state_names[i], data[model.layout.states + i]});
+  failure.states = states_of(model, instance);
 
   std::string when =
       starting ? fmt::format("at the start, t = {}", instance.time) : fmt::format("at t = {}", instance.time);
@@ -247,6 +258,14 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree", when,
                                first.name, first.line, second.name, second.line);
     failure.hint = "let their guards exclude each other: `tactus check` shows where both hold";
+  } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
+    const tactus_event& event = model.events[instance.failed_index];
+    failure.line = event.line;
+    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when, event.name,
+                               event.line);
+    failure.hint =
+        "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens then: "
+        "`else { .. }`, and the run goes on";
   } else if (status == TACTUS_OFF_ENTRY) {
     const Tie tie = tie_of(model, instance.failed_index);
     const char* name = instance.failed_block >= 0 ? model.events[instance.failed_block].name : "a jump";
@@ -257,6 +276,12 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     failure.hint =
         "`enforce velocities;` in the jump lets impulses of the constraint's force make it hold; `enforce positions;` moves "
         "the states there; or say what they are, `next(..) = ..;`";
+  } else if (status == TACTUS_NOT_LOCATED) {
+    const std::int64_t index = instance.failed_index - static_cast<std::int64_t>(model.event_count);
+    failure.line = index >= 0 && index < model.relation_count ? model.relations[index].line : 0;
+    failure.text = fmt::format("{}, where a comparison{} changes was not found in {} trials", when,
+                               failure.line ? fmt::format(" (line {})", failure.line) : "", model.location_steps);
+    failure.hint = "it may jump there; allow more trials, or ask for less precision";
   } else if (status == TACTUS_NO_SOLVER) {
     failure.text =
         fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);
@@ -274,6 +299,29 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
   if (const std::string modes = modes_of(whole, instance); !modes.empty()) failure.text += "\n  in " + modes;
   if (!failure.states.empty() && !starting)
     failure.text += "\n  the state then: " + list_values(failure.states, values_shown);
+  return failure;
+}
+
+Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t most) {
+  Failure failure;
+  failure.kind = "too_many_changes";
+  failure.time = instance.time;
+  failure.states = states_of(model, instance);
+  failure.text = fmt::format("at t = {}, comparisons have changed {} times, and at most {} are allowed", instance.time,
+                             instance.crossings, most);
+  failure.hint = "two sides may drive the motion to each other; or allow more changes";
+  return failure;
+}
+
+Failure describe_short_step(const tactus_model& model, const tactus_instance& instance, double least) {
+  Failure failure;
+  failure.kind = status_name(TACTUS_STEP_TOO_SMALL);
+  failure.status = TACTUS_STEP_TOO_SMALL;
+  failure.time = instance.time;
+  failure.states = states_of(model, instance);
+  failure.text = fmt::format("at t = {}, the tolerance asks for a step of {:.3g}, and the least allowed is {:g}",
+                             instance.time, instance.next_step, least);
+  failure.hint = "allow a larger error, or shorter steps";
   return failure;
 }
 

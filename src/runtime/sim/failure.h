@@ -16,7 +16,7 @@ struct NamedValue {
 
 struct Failure {
   tactus_status status = TACTUS_OK;  // of the kernel's call; ok when none was made
-  std::string kind;                  // status_name, or "delay_too_short"
+  std::string kind;                  // status_name, or "delay_too_short", "too_many_changes"
   double time = 0;                   // of the last good state; the failed step began here
   std::string text;                  // one or more lines for people, without an end of line
   std::string hint;
@@ -33,8 +33,14 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
 // A delay that lasts `duration` and cannot be run: with fixed steps of `step` none may be shorter.
 Failure describe_short_delay(const tactus_model& model, const tactus_instance& instance, double duration, double step);
 
+// Relations changed more than `most` times.
+Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t most);
+
+// The tolerance asks for a step shorter than `least`.
+Failure describe_short_step(const tactus_model& model, const tactus_instance& instance, double least);
+
 // "ok", "not_finite", "diverged", "singular", "step_too_small", "endless_events", "off_constraints", "no_start",
-// "no_solver".
+// "no_solver", "not_located".
 const char* status_name(tactus_status status);
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <limits>
 
 namespace sim {
 namespace {
@@ -129,7 +130,21 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     }
   }
 
+  if (settings.least_step && !(std::isfinite(*settings.least_step) && *settings.least_step >= 0))
+    return fail(fmt::format("the least step cannot be {}", *settings.least_step));
+  plan.least_step = plan.adaptive() ? settings.least_step.value_or(0) : 0;
+  plan.most_changes = settings.most_changes.value_or(-1);
+
   // The record times.
+  if (settings.every_step) {
+    plan.is_every_step = true;
+    plan.period = std::numeric_limits<double>::infinity();
+    if (!plan.adaptive()) {
+      plan.period_steps = 1;
+      plan.period = plan.step;
+    }
+    return plan;
+  }
   double every = settings.every.value_or(model.record_period);
   if (settings.every || every != 0) {
     if (!positive(every)) return fail(fmt::format("a record period of {} makes no rows: it must be positive", every));

@@ -25,8 +25,11 @@ struct Settings {
   std::optional<double> step = {};
   std::optional<double> tolerance = {};
   std::optional<double> until = {};
-  std::optional<double> every = {};  // record period
-  bool recording = true;             // false: no rows are kept, so the model's record period may be anything
+  std::optional<double> every = {};               // record period
+  bool every_step = false;                        // a row at the end of every step instead
+  std::optional<double> least_step = {};          // adaptive: the run fails when the tolerance asks for a shorter one
+  std::optional<std::int64_t> most_changes = {};  // the run fails when relations changed more often
+  bool recording = true;  // false: no rows are kept, so the model's record period may be anything
 };
 
 struct Plan {
@@ -40,9 +43,12 @@ struct Plan {
   // (end - start) / step is a whole number to 1e-9.
   std::int64_t full_steps = 0;
   double last_step = 0;
-  double tolerance = 0;  // adaptive only
-  // Rows at start + k * period and at the end.
+  double tolerance = 0;            // adaptive only
+  double least_step = 0;           // adaptive only
+  std::int64_t most_changes = -1;  // of relations; -1: any number
+  // Rows at start + k * period and at the end; or, with is_every_step, where steps end, period being infinite.
   double period = 0;
+  bool is_every_step = false;
   // Fixed: the period in steps when it is a whole number of them to 1e-9; 0: rows fall between steps.
   std::int64_t period_steps = 0;
   std::vector<std::string> notes;

@@ -78,6 +78,7 @@ class Run {
   void adaptive();
   bool consider_stiffness();
   bool end_part(double close);
+  void tell_of_ties();
 
   int fixed_steps(std::int64_t count);
   bool check_delays();
@@ -94,6 +95,8 @@ class Run {
   bool evaluate(double t, const double* x);
   bool record(double t, const double* x);
   bool record_between(double t);
+  bool record_step();
+  bool keeps_limits();
   bool go_on();
   Outcome finish();
 
@@ -148,6 +151,9 @@ class Run {
   std::size_t next_node_ = 1;
   double tolerance_ = 0;
   std::vector<std::string> notes_;
+  static constexpr int most_ties_told = 6;
+  int ties_told_ = 0;
+  std::int32_t rests_ = 0, slides_ = 0, releases_ = 0, plans_failed_ = 0;
 };
 
 const tactus_model* Run::listen(const tactus_model* table) {
@@ -239,6 +245,12 @@ bool Run::record(double t, const double* x) {
   return false;
 }
 
+// The row where an adaptive step ends, when every step has one; that of the last is left to finish().
+bool Run::record_step() {
+  if (!observer_ || !plan_.is_every_step || instance_->time >= plan_.end) return true;
+  return record(instance_->time, states());
+}
+
 // The row at t inside a step, from x_.
 bool Run::record_between(double t) {
   tk_put_back(model_, instance_.get(), t, x_.data());
@@ -256,6 +268,7 @@ bool Run::start() {
   if (has_later_conditions(*model_) && !meet_boundary_values()) return false;
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
+  if (request_.at_start) request_.at_start(*instance_.get());
   if (observer_) {
     if (!record(instance_->time, states())) return false;
     next_row_ = 1;
@@ -317,6 +330,22 @@ int Run::fixed_steps(std::int64_t count) {
   return steps(model_, instance_.get(), solver_, plan_.step, count);
 }
 
+// After a step: whether the run may go on by what was asked for besides the motion.
+bool Run::keeps_limits() {
+  if (plan_.most_changes >= 0 && instance_->crossings > plan_.most_changes) {
+    ending_ = Ending::failed;
+    failure_ = describe_many_changes(*model_, *instance_.get(), plan_.most_changes);
+    return false;
+  }
+  if (plan_.least_step > 0 && instance_->next_step > 0 && instance_->next_step < plan_.least_step &&
+      instance_->time < plan_.end) {
+    ending_ = Ending::failed;
+    failure_ = describe_short_step(*model_, *instance_.get(), plan_.least_step);
+    return false;
+  }
+  return true;
+}
+
 // Up to `step` full steps in all, in chunks.
 bool Run::advance_to(std::int64_t step) {
   while (instance_->steps < step) {
@@ -325,6 +354,7 @@ bool Run::advance_to(std::int64_t step) {
     place_on_node();
     std::int64_t left = step - instance_->steps;
     std::int64_t count = std::min(left, slice_steps_);
+    if (plan_.most_changes >= 0 && has_events_) count = 1;  // it ends where the count is exceeded, not a while later
     if (const double stop = next_stop(plan_.end); stop < plan_.end)
       count = std::min<std::int64_t>(count, std::llround((stop - plan_.start) / plan_.step) - instance_->steps);
     auto before = Clock::now();
@@ -339,7 +369,9 @@ bool Run::advance_to(std::int64_t step) {
       // The inputs of the next step, for a row that is recorded here.
       if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
     }
+    if (has_events_) tell_of_ties();
     if (status != TACTUS_OK) return fail(status);
+    if (!keeps_limits()) return false;
     if (count == slice_steps_) {
       double seconds = std::chrono::duration<double>(Clock::now() - before).count();
       double factor = std::clamp(slice_seconds / std::max(seconds, 1e-9), 0.125, 8.0);
@@ -442,7 +474,32 @@ bool Run::end_part(double close) {
     if (!record_between(t)) return false;
   }
   int status = tk_fire(model_, instance_.get());
-  return status == TACTUS_OK || fail(status);
+  tell_of_ties();
+  if (status != TACTUS_OK) return fail(status);
+  return keeps_limits();
+}
+
+// The motion has come to rest on a surface, or slides along one, or left one: never silently.
+void Run::tell_of_ties() {
+  const tactus_model& model = *tk_active(model_, instance_.get());
+  const auto told = [&](std::int32_t now, std::int32_t& before) {
+    const bool is_new = now > before && ++ties_told_ <= most_ties_told;
+    before = now;
+    return is_new;
+  };
+  const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
+  if (told(instance_->rests, rests_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
+                                 instance_->time, model.events[tie].name));
+  }
+  if (told(instance_->slides, slides_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                                 instance_->time, model.relations[tie - model.event_count].line));
+  }
+  if (told(instance_->releases, releases_))
+    notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
+  if (told(instance_->plans_failed, plans_failed_))
+    notes_.push_back(fmt::format("by t = {:.9g} a plan found no values that reach its targets", instance_->time));
 }
 
 // The same in parts. A row at the step's end is left to the caller.
@@ -480,7 +537,7 @@ void Run::adaptive() {
     }
     double end = next_stop(inputs_.empty() ? plan_.end : knot);
     if (has_events_) {
-      const double close = grid_slack * plan_.period;
+      const double close = plan_.is_every_step ? 0 : grid_slack * plan_.period;
       if (int status = tk_part(model_, instance_.get(), solver_, plan_.step, tolerance_, end)) {
         fail(status);
         return;
@@ -489,7 +546,7 @@ void Run::adaptive() {
       for (; observer_ && row_time(next_row_) <= instance_->time + close && instance_->time < plan_.end; ++next_row_) {
         if (!record(row_time(next_row_), states())) return;
       }
-      if (!consider_stiffness()) return;
+      if (!record_step() || !consider_stiffness()) return;
       continue;
     }
     int status = model_->adaptive_step(model_, instance_.get(), solver_, end, plan_.step, tolerance_);
@@ -507,7 +564,7 @@ void Run::adaptive() {
       tk_dense(model_, instance_.get(), solver_, t, x_.data());
       if (!record_between(t)) return;
     }
-    if (!consider_stiffness()) return;
+    if (!keeps_limits() || !record_step() || !consider_stiffness()) return;
   }
 }
 
@@ -560,6 +617,10 @@ Outcome Run::finish() {
       failure_ = failure;
     }
   }
+  if (ties_told_ > most_ties_told)
+    notes_.push_back(fmt::format("and {} more rests, slides and releases like these", ties_told_ - most_ties_told));
+  if (instance_->expectations > 0)
+    notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   outcome.ending = ending_;
   outcome.failure = failure_;

@@ -5,7 +5,7 @@
 //   fixed:     chunks of table->fixed_steps up to the next row, each at most about 50 ms of work
 //   adaptive:  table->adaptive_step, never across a knot of an input's signal; from where an explicit method finds the system
 //              stiff on by a stiff one, unless the person chose the solver
-//   rows       at start + k * period and at the end: the grid's own states where a row falls on a step, else by cubic Hermite
+//   rows       at start + k * period and at the end, or where steps end: the grid's own states where a row falls on a step, else by cubic Hermite
 //              interpolation (fixed) or the method's dense output (adaptive)
 //
 // Recording never changes the motion: whatever is recorded, the states go through the same bits. Memory is constant, whatever
@@ -48,6 +48,8 @@ struct Request {
   std::vector<ParameterValue> parameters;
   std::vector<Feed> feeds;                  // an input without one reads zero
   const std::atomic<bool>* stop = nullptr;  // true: end after this chunk, as `interrupted`
+  // Shown the state that the run begins with, once it is found. May be empty.
+  std::function<void(const tactus_instance&)> at_start;
   // Shown the last good state with all its sections, once, when the run is over and has begun at all. May be empty.
   std::function<void(const tactus_instance&)> at_end;
   // Told the time between two chunks, at most about 50 ms apart unless a single step takes longer. May be empty.

@@ -71,6 +71,93 @@ TEST(Run, RowsBetweenStepsAreInterpolatedAtTheirExactTimes) {
   for (std::size_t k = 0; k < kept.rows.size(); ++k) EXPECT_NEAR(kept.rows[k][0], std::exp(-kept.times[k]), 2e-10);
 }
 
+TEST(Run, EveryStepMayHaveItsRow) {
+  Decay model;
+  Kept fixed;
+  EXPECT_EQ(run(request_for(model, {.step = 0.01, .until = 0.055, .every_step = true}), &fixed).ending, Ending::done);
+  ASSERT_EQ(fixed.rows.size(), 7u);
+  for (std::size_t k = 0; k < 6; ++k) EXPECT_DOUBLE_EQ(fixed.times[k], 0.01 * static_cast<double>(k));
+  EXPECT_EQ(fixed.times.back(), 0.055);
+  Kept adaptive;
+  const Outcome outcome = run(request_for(model, {.tolerance = 1e-8, .until = 3, .every_step = true}), &adaptive);
+  EXPECT_EQ(outcome.ending, Ending::done);
+  ASSERT_EQ(adaptive.rows.size(), static_cast<std::size_t>(outcome.steps) + 1);
+  for (std::size_t k = 0; k < adaptive.rows.size(); ++k) {
+    EXPECT_TRUE(k == 0 || adaptive.times[k] > adaptive.times[k - 1]);
+    EXPECT_NEAR(adaptive.rows[k][0], std::exp(-adaptive.times[k]), 1e-7);
+  }
+  EXPECT_EQ(adaptive.times.back(), 3);
+}
+
+TEST(Run, TheStartIsShown) {
+  Decay model;
+  Request request = request_for(model, {.tolerance = 1e-8, .until = 3});
+  request.parameters = {{0, 2.5}};
+  std::vector<double> seen;
+  request.at_start = [&](const tactus_instance& instance) {
+    const double* data = tactus_data_const(&instance);
+    seen = {instance.time, data[model.table.layout.states], data[model.table.layout.parameters]};
+  };
+  EXPECT_EQ(run(request, nullptr).ending, Ending::done);
+  EXPECT_EQ(seen, (std::vector<double>{0, 1, 2.5}));
+}
+
+// x = 1 / (1 - t): towards t = 1 the steps become shorter and shorter.
+TEST(Run, EndsWhereStepsBecomeShorterThanAllowed) {
+  Explosion model;
+  const Outcome outcome = run(request_for(model, {.tolerance = 1e-6, .until = 2, .least_step = 1e-3}), nullptr);
+  EXPECT_EQ(outcome.ending, Ending::failed);
+  ASSERT_TRUE(outcome.failure);
+  EXPECT_EQ(outcome.failure->kind, "step_too_small");
+  EXPECT_GT(outcome.time, 0.9);
+  EXPECT_LT(outcome.time, 1);
+  EXPECT_NE(outcome.failure->text.find("the least allowed is 0.001"), std::string::npos) << outcome.failure->text;
+}
+
+// cos(t) > 0 changes at pi / 2 + k pi.
+struct Switching : HandFilled {
+  std::vector<tactus_relation> relations = {{TACTUS_TRUTH, 0, 0, 0, 1, 1}};
+  Switching() {
+    state_names = {"x"};
+    channels = {{"x", "", 0, 1, 1, 0}};
+    table.discrete_count = 1;
+    table.watch_count = 1;
+    table.relation_count = 1;
+    table.relations = relations.data();
+    table.initialize = [](const tactus_model*, tactus_instance*) { return int{TACTUS_OK}; };
+    table.derivative = [](const tactus_model* model, tactus_instance* instance, double, const double*, double* dx) {
+      dx[0] = tactus_data(instance)[model->layout.discrete];
+      return int{TACTUS_OK};
+    };
+    table.outputs = [](const tactus_model* model, tactus_instance* instance, double, const double* x) {
+      tactus_data(instance)[model->layout.outputs] = x[0];
+      return int{TACTUS_OK};
+    };
+    table.watch = [](const tactus_model* model, tactus_instance* instance, double t, const double*) {
+      tactus_data(instance)[model->layout.watched] = std::cos(t);
+      return int{TACTUS_OK};
+    };
+    finish();
+  }
+};
+
+TEST(Run, EndsWhereChangesAreMoreThanAllowed) {
+  const double pi = std::acos(-1.0);
+  for (const Settings& how : {Settings{.step = 0.01, .until = 30}, Settings{.tolerance = 1e-6, .until = 30}}) {
+    Switching model;
+    Settings settings = how;
+    settings.most_changes = 3;
+    const Outcome outcome = run(request_for(model, settings), nullptr);
+    EXPECT_EQ(outcome.ending, Ending::failed);
+    ASSERT_TRUE(outcome.failure);
+    EXPECT_EQ(outcome.failure->kind, "too_many_changes");
+    // The fourth; with fixed steps seen where the step ends.
+    EXPECT_NEAR(outcome.time, 3.5 * pi, how.step ? 0.011 : 1e-6);
+    settings.most_changes = 10;
+    EXPECT_EQ(run(request_for(model, settings), nullptr).ending, Ending::done);
+  }
+}
+
 TEST(Run, SeveralRowsMayFallIntoOneStep) {
   Decay model;
   Kept kept;

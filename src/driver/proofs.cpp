@@ -1,0 +1,101 @@
+#include "driver/proofs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compiler/expr/pool.h"
+#include "driver/report.h"
+
+namespace driver {
+namespace {
+
+using proof::Answer;
+
+// All but a few of thousands of pairs look alike: those that are fine are only counted then.
+constexpr std::size_t longest_table = 50;
+
+std::string place(base::Span span, const diag::SourceMap& sources) {
+  if (span.file >= sources.size()) return "";
+  const diag::Position at = sources.position(span.file, span.begin);
+  return fmt::format("{}:{}:{}", sources.name(span.file), at.line, at.column);
+}
+
+std::string witness_text(const proof::Verdict& verdict) {
+  std::string text;
+  for (const proof::Coordinate& at : verdict.witness)
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", at.name, expr::print_number(at.value));
+  return text.empty() ? "always" : text;
+}
+
+std::size_t count(const Proofs& proofs, Answer answer) {
+  return static_cast<std::size_t>(std::count_if(proofs.pairs.begin(), proofs.pairs.end(),
+                                                [&](const GuardPair& pair) { return pair.verdict.answer == answer; }));
+}
+
+nlohmann::ordered_json json_of_side(const std::string& name, base::Span span, const diag::SourceMap& sources) {
+  nlohmann::ordered_json side = {{"name", name}};
+  if (span.file >= sources.size()) return side;
+  const diag::Position at = sources.position(span.file, span.begin);
+  side["file"] = sources.name(span.file);
+  side["line"] = at.line;
+  side["column"] = at.column;
+  return side;
+}
+
+}  // namespace
+
+bool has_overlap(const Proofs& proofs) { return count(proofs, Answer::overlap) > 0; }
+
+std::string proofs_text(const Proofs& proofs, const diag::SourceMap& sources) {
+  if (proofs.pairs.empty()) return "";
+  const std::size_t exclusive = count(proofs, Answer::exclusive);
+  const std::size_t overlaps = count(proofs, Answer::overlap);
+  const std::size_t unknown = count(proofs, Answer::unknown);
+  std::string text = fmt::format("{} of transitions could disagree: {} exclusive, {} overlapping, {} unknown\n",
+                                 counted(proofs.pairs.size(), "pair"), exclusive, overlaps, unknown);
+  const bool is_short = proofs.pairs.size() <= longest_table;
+  std::size_t width = 0;
+  auto is_shown = [&](const GuardPair& pair) { return is_short || pair.verdict.answer != Answer::exclusive; };
+  auto title = [](const GuardPair& pair) { return fmt::format("{}, {}", pair.first, pair.second); };
+  for (const GuardPair& pair : proofs.pairs)
+    if (is_shown(pair)) width = std::min<std::size_t>(40, std::max(width, title(pair).size()));
+  for (const Answer answer : {Answer::exclusive, Answer::unknown, Answer::overlap}) {
+    for (const GuardPair& pair : proofs.pairs) {
+      if (pair.verdict.answer != answer || !is_shown(pair)) continue;
+      text +=
+          fmt::format("  {:<{}}  {:<9}  by {}", title(pair), width, proof::name(answer), proof::name(pair.verdict.by));
+      if (answer == Answer::unknown) text += fmt::format(": {}", pair.verdict.why);
+      if (answer == Answer::overlap) {
+        text += fmt::format(": {}\n", witness_text(pair.verdict));
+        text += fmt::format("    {}  {}\n", place(pair.first_span, sources), pair.first);
+        text += fmt::format("    {}  {}", place(pair.second_span, sources), pair.second);
+      }
+      text += '\n';
+    }
+  }
+  for (const std::string& note : proofs.notes) text += fmt::format("  note: {}\n", note);
+  if (overlaps > 0)
+    text += "  hint: where both guards hold, the run stops: add to one of them what tells it from the other\n";
+  return text;
+}
+
+nlohmann::ordered_json json_of(const Proofs& proofs, const diag::SourceMap& sources) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const GuardPair& pair : proofs.pairs) {
+    nlohmann::ordered_json row = {{"first", json_of_side(pair.first, pair.first_span, sources)},
+                                  {"second", json_of_side(pair.second, pair.second_span, sources)},
+                                  {"verdict", proof::name(pair.verdict.answer)},
+                                  {"by", proof::name(pair.verdict.by)}};
+    if (pair.verdict.answer == Answer::overlap) {
+      row["witness"] = nlohmann::ordered_json::object();
+      for (const proof::Coordinate& at : pair.verdict.witness) row["witness"][at.name] = json_number(at.value);
+    }
+    if (pair.verdict.answer == Answer::unknown) row["why"] = pair.verdict.why;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+}  // namespace driver
