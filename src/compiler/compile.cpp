@@ -213,7 +213,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
               [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); }); });
   }
   // Nothing below reports user errors.
-  if (options.settable) *options.settable = find_settable(model, flat, *sorted, names);
+  if (options.settable) *options.settable = find_settable(model, first, sorted->front(), names);
   if (options.facts) {
     options.facts->take(sorted->front(), first);
     return std::nullopt;
