@@ -89,7 +89,8 @@ std::vector<std::string> find_settable(const check::Model& model, const flat::Mo
     if (is_declared && symbol.shape.is_scalar()) found.emplace_back(names.text(symbol.name));
   }
   for (const auto& [variable, value] : sorted.constants)
-    found.push_back(flat.variables[flat::VariableId(variable)].name);
+    if (flat.variables[flat::VariableId(variable)].name.find(' ') == std::string::npos)  // what no person named has blanks
+      found.push_back(flat.variables[flat::VariableId(variable)].name);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
