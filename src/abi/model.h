@@ -33,8 +33,13 @@ typedef enum tactus_status {
                           the condition, that is off most */
   TACTUS_NO_SOLVER =
       8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
+  TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
+  TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
+  TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
+  TACTUS_NO_PLAN = 13,   /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
+  TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
   TACTUS_NOT_LOCATED =
-      9, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
+      14, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
 } tactus_status;
 
 typedef enum tactus_solver {
@@ -131,6 +136,19 @@ struct tactus_instance {
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;
   int32_t is_crossed; /* 1: a relation is no longer what is held, which tk_fire mends */
+  int32_t structure;  /* which of model->structures holds */
+  int64_t transitions;  /* jumps since the start */
+  int32_t last_transition; /* the event of the last one, or -1 */
+  int32_t expectations;    /* how often an `expect` was found not to hold */
+  int32_t tie_count;       /* surfaces that the motion rests on or slides along now */
+  int32_t rests;           /* how often jumps accumulated, and the motion came to rest */
+  int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
+  int32_t last_tie;        /* the last of these: an event, or behind them a relation */
+  int32_t releases;        /* how often it left a surface */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t plans_made;      /* searches that found something, and that did not */
+  int32_t plans_failed;
+  int32_t plan_runs;       /* motions that were tried out for the last one */
   /* double data[model->layout.size] follows */
 };
 
@@ -148,12 +166,14 @@ typedef struct tactus_layout {
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
+  uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
+  uint32_t plan;   /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
   uint32_t size;   /* doubles in all */
 } tactus_layout;
@@ -234,7 +254,18 @@ typedef enum tactus_event_kind {
   TACTUS_EVERY = 0, /* ticks at starting_time + from + k * period, k = 0, 1, .. : a product, so it does not drift */
   TACTUS_AT = 1,    /* at event_times[first .. first + count), increasing */
   TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
+  /* While watched[first] is 1. A jump: `fire` changes states, modes and memories; handlers that answer it are those of the event right
+   * behind it, if that is TACTUS_AFTER. watched[first + 1 .. first + count): the parts of its guard that must all be positive, for
+   * jumps that accumulate (kernel/ties.c). */
+  TACTUS_TRANSITION = 3,
+  TACTUS_AFTER = 4,
+  TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */
+  TACTUS_EXPECT = 6,  /* the same: it is counted */
+  TACTUS_STOP = 7,    /* the same: the run ends well */
+  TACTUS_CHOOSE = 8,  /* once, at the start: `fire` sets the modes that the start asks for */
 } tactus_event_kind;
+
+enum { TACTUS_ENFORCES_POSITIONS = 1 };
 
 /* Events of one instant fire one after another in the order of this table. */
 typedef struct tactus_event {
@@ -245,7 +276,44 @@ typedef struct tactus_event {
   uint32_t line; /* where it is declared */
   double period;
   double from;
+  uint32_t flags;
+  uint32_t pulse; /* discrete[pulse - 1] is 1 at the instants at which it happens; 0: nobody asks */
 } tactus_event;
+
+/* A mode variable. discrete[slot] is its mode; the combination of all is the sum of mode * stride. */
+typedef struct tactus_automaton {
+  const char* name;
+  const char* const* modes;
+  uint32_t mode_count;
+  uint32_t slot;
+  uint32_t stride;
+} tactus_automaton;
+
+#define TACTUS_NO_STRUCTURE 0xffffffffu
+
+/* A plan: before the jump `event` the states plan_places[first_chosen ..] are found such that, when each of its phases ends, its targets,
+ * watched[target ..], are 0. */
+typedef struct tactus_plan_phase {
+  uint32_t event; /* the transition that ends it */
+  uint32_t target;
+  uint32_t target_count;
+} tactus_plan_phase;
+
+typedef struct tactus_plan {
+  const char* name;
+  uint32_t event;
+  uint32_t failed; /* the jump that is taken when nothing is found */
+  uint32_t first_chosen;
+  uint32_t chosen_count;
+  uint32_t guess; /* in watched: where the search begins, chosen_count values */
+  uint32_t first_phase;
+  uint32_t phase_count;
+  uint32_t has_otherwise; /* 0: a search that fails ends the run */
+  uint32_t line;
+} tactus_plan;
+
+/* Unknowns of a plan, at most. */
+#define TACTUS_MOST_CHOSEN 24
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -281,7 +349,7 @@ typedef struct tactus_relation {
   uint32_t kind;
   uint32_t guard;  /* in watched */
   uint32_t held;   /* in discrete */
-  uint32_t source; /* floor: in watched */
+  uint32_t source; /* floor: in watched; truth: one more than the event whose guard it is, 0 of none */
   uint32_t is_strict;
   uint32_t line;
 } tactus_relation;
@@ -400,6 +468,19 @@ struct tactus_model {
    * where it has changed, as well as to event_precision; 0: to event_precision alone. */
   double guard_precision;
   uint32_t location_steps; /* evaluations to locate a change, at most; 0: as many as it takes */
+
+  /* A model with modes is one table for each structure that its equations can have, all with this layout, and this one for all of
+   * them: its counts are the largest, its functions those of the structure that holds (kernel/modes.c). Zero and null without. */
+  const tactus_automaton* automata;
+  const tactus_model* const* structures;
+  const uint32_t* structure_of; /* by combination of modes; TACTUS_NO_STRUCTURE: not to be reached */
+  uint32_t automaton_count;
+  uint32_t structure_count;
+  tactus_pattern conflicts; /* by event: later ones that jump elsewhere; null without */
+  const tactus_plan* plans;
+  const tactus_plan_phase* plan_phases;
+  const uint32_t* plan_places;
+  uint32_t plan_count;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);

@@ -11,11 +11,15 @@
 #include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
 #include "compiler/hold/hold.h"
+#include "compiler/jumps/jumps.h"
 #include "compiler/lex/lex.h"
 #include "compiler/lower/lower.h"
+#include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
+#include "compiler/unite/unite.h"
 
 namespace compiler {
 namespace {
@@ -27,6 +31,21 @@ std::string print_tokens(const lex::Tokens& tokens, const diag::SourceMap& sourc
     out += '\n';
   }
   return out;
+}
+
+// A text of every structure, with the modes that it belongs to where there are several.
+template <class Make>
+std::string each(modes::Structures& structures, Make make) {
+  std::string all;
+  for (std::size_t k = 0; k < structures.list.size(); ++k) {
+    modes::Structure& structure = structures.list[k];
+    if (structures.list.size() > 1) {
+      for (const modes::Combination& combination : structure.combinations)
+        all += "// in " + modes::describe(structure.model, combination) + "\n";
+    }
+    all += make(k, structure.model);
+  }
+  return all;
 }
 
 // Keeps what a pass made, when somebody asked.
@@ -137,6 +156,14 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
+  const bool has_phases = !tree.sequences.empty() || !tree.plans.empty();
+  tree = schemata::write_out(std::move(tree), names, diags);
+  if (has_phases)
+    pages.add("transitions", "sequences and plans as automata, transitions and memories",
+              [&] { return parse::dump(tree, names); });
+  if (diags.has_errors()) return std::nullopt;
+  // No sequences and plans beyond this point.
+
   table::Files data(sources, options.read_file);
   check::Model model = check::check(tree, names, overrides, data, diags);
   if (options.facts) options.facts->take(model, names);
@@ -163,24 +190,58 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
                                   model.symbols[*symbol].role == check::Role::constant);
     if (!is_declared) left.push_back({override.name, override.value});
   }
-  auto sorted = structure::sort(flat, left, diags);
-  if (sorted) report_unknown_overrides(left, flat, diags);
+  const bool has_modes = !flat.automata.empty();
+  const bool has_jumps = !flat.transitions.empty();
+  std::optional<modes::Structures> structures = modes::split(std::move(flat), diags);
+  if (!structures) return std::nullopt;
+  flat::Model& first = structures->list.front().model;
+  if (has_modes)
+    pages.add("modes", "which modes share their equations, and what these are", [&] { return modes::dump(*structures); });
+  // No modes beyond this point but as discrete values.
+
+  auto sorted = jumps::sort(*structures, left, diags);
+  if (sorted) report_unknown_overrides(left, first, diags);
   if (!sorted || diags.has_errors()) return std::nullopt;
   pages.add("blocks", "constants, states, and which equations determine what, in order",
-            [&] { return structure::dump(*sorted, flat); });
+            [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); }); });
+  if (has_jumps) {
+    pages.add("jumps", "what each transition solves for, and what it sets",
+              [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); }); });
+  }
   // Nothing below reports user errors.
-  if (options.settable) *options.settable = find_settable(model, flat, *sorted, names);
+  if (options.settable) *options.settable = find_settable(model, first, sorted->front(), names);
   if (options.facts) {
-    options.facts->take(*sorted, flat);
+    options.facts->take(sorted->front(), first);
     return std::nullopt;
   }
+  if (options.guards && has_jumps) judge_guards(*structures, *sorted, *options.guards);
 
-  hold::hold(flat, *sorted);
-  if (!sorted->relations.empty())
+  bool has_relations = false;
+  lower::Space space;
+  for (std::size_t k = 0; k < sorted->size(); ++k) {
+    hold::hold(structures->list[k].model, (*sorted)[k]);
+    has_relations = has_relations || !(*sorted)[k].relations.empty();
+    lower::widen(space, structures->list[k].model, (*sorted)[k]);
+  }
+  if (has_relations) {
     pages.add("relations", "comparisons that are located and held, what is watched for them, and where they stand",
-              [&] { return hold::dump(flat, *sorted); });
+              [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return hold::dump(m, (*sorted)[k]); }); });
+  }
 
-  ir::Program program = lower::lower(flat, *sorted, sources);
+  std::vector<ir::Program> programs;
+  for (std::size_t k = 0; k < sorted->size(); ++k) {
+    programs.push_back(lower::lower(structures->list[k].model, (*sorted)[k], sources,
+                                    has_modes ? &space : nullptr));
+    space.derived_count = programs.back().derived_count;
+    space.warm_count = programs.back().warm_count;
+  }
+  ir::Program program;
+  if (has_modes) {
+    program = unite::unite(std::move(programs), first, *structures);
+  } else {
+    program = std::move(programs.front());
+    program.conflicts = unite::conflicts(first);
+  }
   program.name = files.empty() ? "model" : sources.name(files.front());
   reroll::reserve(program);
   pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(reroll::with_loops(program)); });

@@ -8,6 +8,7 @@
 
 #include "compiler/expand/expand.h"
 #include "compiler/facts.h"
+#include "compiler/guards.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
@@ -38,10 +39,11 @@ struct Options {
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
   std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
+  Guards* guards = nullptr;                       // gains what is known of transitions that could disagree
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,
-// model, tables, flat, events, blocks, ir. `find` gives the text of one.
+// transitions, model, tables, flat, events, blocks, ir. `find` gives the text of one.
 struct Explanation {
   struct Stage {
     std::string name;

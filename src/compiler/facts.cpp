@@ -38,12 +38,14 @@ Fact& Facts::entry(const std::string& name) {
 }
 
 void Facts::take(const check::Model& model, base::Names& names) {
-  static constexpr const char* roles[] = {"variable", "input", "parameter", "constant", "function", "behaviour"};
+  static constexpr const char* roles[] = {"variable", "input",     "parameter", "constant",
+                                          "function", "behaviour", "mode",      "automaton"};
   const check::Numbers numbers(model, names);
   for (const check::Symbol& symbol : model.symbols) {
     Fact& fact = entry(names.text(symbol.name));
     fact.role = roles[static_cast<std::size_t>(symbol.role)];
-    if (symbol.role != check::Role::function) fact.shape = describe(symbol.shape);
+    if (symbol.role != check::Role::function && symbol.role != check::Role::automaton)
+      fact.shape = describe(symbol.shape);
     fact.unit = check::describe_unit(symbol);
     parse::NodeId value;
     if (symbol.role == check::Role::constant) value = model.tree->constants[symbol.declaration].value;

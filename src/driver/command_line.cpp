@@ -52,7 +52,7 @@ constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
   tactus explain pendulum.tact --initial        the start: given values kept, free ones found
-Stages: tokens tree expanded model tables flat events blocks relations ir c llvm; tables, events and relations where there are some)";
+Stages: tokens tree expanded transitions model tables flat events blocks relations ir c llvm; transitions, tables, events and relations where there are some)";
 
 constexpr const char* format_footer = R"(Examples:
   tactus format ball.tact                       rewrites the file
@@ -239,6 +239,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   check_command->add_option("--rate", check.rate, "whether it keeps up with so many ticks a second")
       ->type_name("HZ")
       ->check(CLI::Range(1.0, 100000.0));
+  check_command
+      ->add_option("--proof-time", check.proof_time,
+                   "seconds for each pair of transitions that could disagree, 4 when not given; 0: none is asked about")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 3600.0));
   check_command->add_flag("--json", check.json, "print one JSON object");
   check_command->add_flag("--quiet", check.quiet, "print nothing but errors");
 

@@ -101,6 +101,8 @@ const char* ending_name(sim::Ending ending) {
   switch (ending) {
     case sim::Ending::done:
       return "done";
+    case sim::Ending::stopped:
+      return "stopped";
     case sim::Ending::interrupted:
       return "interrupted";
     case sim::Ending::failed:

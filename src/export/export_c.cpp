@@ -67,6 +67,7 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_TSIT5, "TACTUS_TSIT5", "tk_tsit5"},
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
+  if (!program.structures.empty()) return "";
   const auto* method = std::ranges::find(methods, solver, &Method::solver);
   if (method == std::end(methods)) return "";
   if (!tactus_is_adaptive(solver)) {
@@ -294,8 +295,12 @@ std::string identifier(std::string_view text) {
 std::string c_source(const ir::Program& given, const std::string& name) {
   // With the derivative's tangent, so that `rosenbrock` travels.
   ir::Program program = given;
-  if (!program.tangents)
-    tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(program));
+  const auto add_tangents = [](ir::Program& to) {
+    if (!to.tangents) tangent::add(to, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(to));
+  };
+  for (ir::Program& structure : program.structures) add_tangents(structure);
+  if (program.structures.empty()) add_tangents(program);
+  ir::share_layout(program);
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(
       "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves "

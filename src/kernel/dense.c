@@ -122,6 +122,7 @@ static void tk_dense_cvode(const tactus_model* model, tactus_instance* instance,
 }
 
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
+  model = tk_active(model, instance);
   if (instance->dense_step == 0.0) {
     tk_copy(model->state_count, tk_states(model, instance), x);
     return;

@@ -1,10 +1,13 @@
 /* When events are due, and what happens then. Enters: an Instance at some time, its clocks (abi/model.h). Leaves: the discrete
- * section as the handlers made it, at the same time.
+ * section as the handlers made it, and states and modes as transitions did, at the same time.
  *
  * First the relations hold what they are: what is held changes what other guards read, so they are looked at again until nothing
  * changes. A clock with a fraction is due. Firing rounds it up, then calls the model's handlers. Events of one instant fire in the order of
  * the table; then the conditions are watched again, and those that rose fire too, until none does or max_transitions rounds have
- * passed. */
+ * passed.
+ *
+ * When no event is due, the first transition that is enabled fires, then the handlers that answer it, which see the values after it;
+ * then all is watched again. So it goes on until nothing is due and no transition is enabled. Last, what is required is asked for. */
 #include "kernel/hybrid.h"
 
 static const double* tk_clocks_const(const tactus_model* model, const tactus_instance* instance) {
@@ -101,6 +104,7 @@ static double tk_relation_value(const tactus_model* model, const tactus_instance
 }
 
 int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
+  if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, relation)) return 0;
   const tactus_relation* entry = &model->relations[relation];
   const double value = tk_relation_value(model, instance, entry);
   return value != tactus_data_const(instance)[model->layout.discrete + entry->held] && value == value;
@@ -115,6 +119,7 @@ int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* insta
 
 /* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched last. */
 int tk_settle(const tactus_model* model, tactus_instance* instance) {
+  model = tk_active(model, instance);
   double* discrete = tactus_data(instance) + model->layout.discrete;
   for (uint32_t round = 0; round <= model->relation_count + 1; round++) {
     const int status = tk_watch(model, instance, instance->time, tk_states(model, instance));
@@ -123,6 +128,7 @@ int tk_settle(const tactus_model* model, tactus_instance* instance) {
     for (uint32_t k = 0; k < model->relation_count; k++) {
       if (!tk_is_crossed(model, instance, k)) continue;
       discrete[model->relations[k].held] = tk_relation_value(model, instance, &model->relations[k]);
+      tk_note_crossing(model, instance, k);
       instance->crossings++;
       is_settled = 0;
     }
@@ -137,10 +143,106 @@ uint32_t tk_most_transitions(const tactus_model* model) {
   return model->max_transitions > 0 ? model->max_transitions : 1000;
 }
 
-int tk_fire(const tactus_model* model, tactus_instance* instance) {
+static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
+  if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
+  return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]) &&
+         !tk_is_event_tied(model, instance, event);
+}
+
+static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance) {
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (tk_is_enabled(model, instance, e)) return (int32_t)e;
+  }
+  return -1;
+}
+
+/* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. */
+static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event) {
+  const int status = model->fire ? model->fire(model, instance, event) : TACTUS_OK;
+  if (model->events[event].pulse > 0) {
+    tactus_data(instance)[model->layout.discrete + model->events[event].pulse - 1] = 1.0;
+  }
+  return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
+}
+
+/* The jump `event`, by what was watched last; then its handlers. Leaves what is held and watched as they are after it. */
+static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
+  const tactus_model* model = tk_active(whole, instance);
+  if (whole->conflicts.start) {
+    for (uint32_t k = whole->conflicts.start[event]; k < whole->conflicts.start[event + 1]; k++) {
+      if (!tk_is_enabled(model, instance, whole->conflicts.index[k])) continue;
+      tk_fail(instance, TACTUS_CONFLICT, (int32_t)event);
+      instance->failed_block = (int32_t)whole->conflicts.index[k];
+      return TACTUS_CONFLICT;
+    }
+  }
+  tk_before_jump(model, instance, event);
+  int status = tk_fire_one(model, instance, event);
+  if (status != TACTUS_OK) return status;
+  instance->transitions++;
+  instance->last_transition = (int32_t)event;
+  instance->first_stage_valid = 0;
+  if (whole->structure_count > 0) {
+    const int32_t left = instance->structure;
+    if (!tk_choose_structure(whole, instance)) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)event);
+    model = tk_active(whole, instance);
+    if (instance->structure != left) tk_forget_ties(model, instance); /* other equations, other surfaces */
+  }
+  const int32_t index = tk_first_not_finite(model->state_count, tk_states(model, instance));
+  if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+  if (model->constraint_count > 0) {
+    status = tk_enter_constraints(model, instance, (model->events[event].flags & TACTUS_ENFORCES_POSITIONS) != 0);
+    if (status == TACTUS_OFF_ENTRY) instance->failed_block = (int32_t)event;
+    if (status != TACTUS_OK) return status;
+  }
+  status = tk_settle(model, instance);
+  if (status == TACTUS_OK) status = tk_after_jump(model, instance, event);
+  if (status != TACTUS_OK) return status;
+  if (event + 1 < model->event_count && model->events[event + 1].kind == TACTUS_AFTER) {
+    status = tk_fire_one(model, instance, event + 1);
+    if (status == TACTUS_OK) status = tk_settle(model, instance);
+  }
+  return status;
+}
+
+int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
+  const int status = tk_jump(whole, instance, event);
+  if (status != TACTUS_OK) return status;
+  tk_mark_conditions(tk_active(whole, instance), instance);
+  instance->is_crossed = 0;
+  return tk_fire_all(whole, instance);
+}
+
+/* The instant is over: nothing happens now. Whether anything did that somebody asks for. */
+static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  int any = 0;
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (model->events[e].pulse == 0) continue;
+    any = any || discrete[model->events[e].pulse - 1] != 0.0;
+    discrete[model->events[e].pulse - 1] = 0.0;
+  }
+  return any;
+}
+
+/* What is required and what is expected, by what was watched last. */
+static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance) {
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    const uint32_t kind = model->events[e].kind;
+    if (kind != TACTUS_REQUIRE && kind != TACTUS_EXPECT && kind != TACTUS_STOP) continue;
+    if (!tk_holds(model, instance, &model->events[e])) continue;
+    if (kind == TACTUS_REQUIRE) return tk_fail(instance, TACTUS_BREACHED, (int32_t)e);
+    if (kind == TACTUS_STOP) return tk_fail(instance, TACTUS_STOPPED, (int32_t)e);
+    instance->expectations++;
+  }
+  return TACTUS_OK;
+}
+
+int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
+  const tactus_model* model = tk_active(whole, instance);
   double* clocks = tactus_data(instance) + model->layout.clocks;
   const uint32_t most = tk_most_transitions(model);
-  if (!tk_is_due(model, instance)) return TACTUS_OK;
+  uint32_t jumps = 0;
   tk_clear_failure(instance);
   instance->first_stage_valid = 0;
   if (model->relation_count > 0) {
@@ -149,21 +251,52 @@ int tk_fire(const tactus_model* model, tactus_instance* instance) {
     tk_mark_conditions(model, instance);
     instance->is_crossed = 0;
   }
-  for (uint32_t round = 0; tk_first_due(model, instance) >= 0; round++) {
-    for (uint32_t e = 0; e < model->event_count; e++) {
-      if (!tk_is_marked(clocks[e])) continue;
-      if (round == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)e);
-      clocks[e] = tk_ceil(clocks[e]);
-      const int status = model->fire ? model->fire(model, instance, e) : TACTUS_OK;
-      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  for (uint32_t round = 0;;) {
+    int status = TACTUS_OK;
+    if (tk_first_due(model, instance) >= 0) {
+      for (uint32_t e = 0; e < model->event_count; e++) {
+        if (!tk_is_marked(clocks[e])) continue;
+        if (round == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)e);
+        clocks[e] = tk_ceil(clocks[e]);
+        status = tk_fire_one(model, instance, e);
+        if (status != TACTUS_OK) return status;
+      }
+      round++;
+      status = tk_settle(model, instance);
+    } else {
+      const int32_t enabled = model->relation_count > 0 ? tk_first_enabled(model, instance) : -1;
+      if (enabled < 0) break;
+      if (jumps++ == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, enabled);
+      uint32_t taken = (uint32_t)enabled;
+      const int32_t plan = tk_plan_of(whole, taken);
+      if (plan >= 0) {
+        status = tk_find_plan(whole, instance, (uint32_t)plan);
+        if (status == TACTUS_NO_PLAN && whole->plans[plan].has_otherwise) {
+          taken = whole->plans[plan].failed;
+          status = TACTUS_OK;
+          tk_clear_failure(instance);
+        }
+        if (status == TACTUS_OK) status = tk_settle(model, instance);
+      }
+      if (status == TACTUS_OK) status = tk_jump(whole, instance, taken);
+      model = tk_active(whole, instance);
     }
-    const int status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
     tk_mark_conditions(model, instance);
     instance->is_crossed = 0;
   }
+  int status = model->relation_count > 0 ? tk_ask_for_musts(model, instance) : TACTUS_OK;
+  if (tk_end_pulses(model, instance) && status == TACTUS_OK) {
+    status = tk_settle(model, instance);
+    tk_mark_conditions(model, instance);
+    instance->is_crossed = 0;
+  }
   tk_remember_jump(model, instance, instance->time, 0);
-  return TACTUS_OK;
+  return status;
+}
+
+int tk_fire(const tactus_model* model, tactus_instance* instance) {
+  return tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
 }
 
 /* The first tick or entry not before now. */
@@ -178,7 +311,16 @@ static double tk_first_clock(const tactus_model* model, const tactus_instance* i
   return passed;
 }
 
-int tk_begin_events(const tactus_model* model, tactus_instance* instance) {
+/* Whether anything happens because of what is, not because it has come to be: then it is asked for at the start, too. */
+static int tk_is_level_sensitive(const tactus_model* model) {
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (model->events[e].kind >= TACTUS_TRANSITION) return 1;
+  }
+  return 0;
+}
+
+int tk_begin_events(const tactus_model* whole, tactus_instance* instance) {
+  const tactus_model* model = tk_active(whole, instance);
   double* clocks = tactus_data(instance) + model->layout.clocks;
   if (!tk_runs_in_parts(model)) return TACTUS_OK;
   tk_clear_failure(instance);
@@ -192,13 +334,14 @@ int tk_begin_events(const tactus_model* model, tactus_instance* instance) {
     instance->is_crossed = 0;
   }
   if (status != TACTUS_OK) return status;
+  tk_forget_ties(model, instance);
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];
     clocks[e] =
         event->kind == TACTUS_WHEN ? (double)tk_holds(model, instance, event) : tk_first_clock(model, instance, event);
   }
   tk_mark_scheduled(model, instance, tk_time_slack(model, instance->time));
-  if (!tk_is_due(model, instance)) return TACTUS_OK;
-  status = tk_fire(model, instance);
-  return status == TACTUS_OK ? tk_begin_histories(model, instance) : status;
+  if (!tk_is_due(model, instance) && !tk_is_level_sensitive(model)) return TACTUS_OK;
+  status = tk_fire_all(whole, instance);
+  return status == TACTUS_OK ? tk_begin_histories(tk_active(whole, instance), instance) : status;
 }

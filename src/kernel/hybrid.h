@@ -20,6 +20,9 @@ TK_ALWAYS_INLINE double tk_time_slack(const tactus_model* model, double t) {
   return 0x1p-49 * (tk_abs(t) + tk_abs(model->starting_time));
 }
 
+/* The structure of the present modes: modes.c. 0 when there is none, since nothing was said to lead there. */
+int tk_choose_structure(const tactus_model* model, tactus_instance* instance);
+
 /* Events: events.c. */
 /* Scheduled events up to `slack` after the present time become due. */
 void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, double slack);
@@ -50,6 +53,33 @@ int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, 
 double tk_event_precision(const tactus_model* model, double t);
 /* The same where a guard moves with `slope` and may be only guard_precision from zero. */
 double tk_guard_precision(const tactus_model* model, double t, double slope);
+
+/* The plan that an event begins, or -1. */
+int32_t tk_plan_of(const tactus_model* model, uint32_t event);
+/* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
+int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
+/* One transition with all that follows at its instant, whatever its guard says. events.c */
+int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event);
+/* What tk_fire does, due or not. */
+int tk_fire_all(const tactus_model* whole, tactus_instance* instance);
+
+/* Rest and sliding: ties.c. */
+int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance, uint32_t event);
+int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation);
+/* Nothing rests nor slides, and what happened before is forgotten. */
+void tk_forget_ties(const tactus_model* model, tactus_instance* instance);
+/* A relation changed now. */
+void tk_note_crossing(const tactus_model* model, tactus_instance* instance, uint32_t relation);
+/* Around a jump, by what was watched before and after it: one that accumulates ends in rest. */
+void tk_before_jump(const tactus_model* model, tactus_instance* instance, uint32_t event);
+int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t event);
+/* A relation that changes to and fro as soon as a part begins is slid along from here on. Whether one is. */
+int tk_begin_slide(const tactus_model* model, tactus_instance* instance);
+/* The table whose motion keeps to the surfaces, into `tied`. */
+void tk_tie(const tactus_model* model, tactus_model* tied);
+int tk_is_tie(const tactus_model* model);
+/* Behind a part of such a motion from `from` to the present time: back onto the surfaces, and up to where it leaves one. */
+int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from);
 
 /* Delays: delays.c. */
 /* Every history begins here, with what its source is at the present time. */

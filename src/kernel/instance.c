@@ -24,6 +24,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->event_count;
   layout->history = at;
   at += model->history_count;
+  layout->ties = at;
+  at += tk_ties_size(model);
   at += model->state_count; /* tk_kept_derivative */
   layout->snapshot = at;
   layout->watched = at;
@@ -34,6 +36,8 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
   layout->projection = at;
   at += tk_projection_size(model);
+  layout->plan = at;
+  at += tk_plan_size(model, layout->snapshot);
   layout->linear = at;
   at += tk_linear_size(model);
   layout->size = at;
@@ -52,6 +56,19 @@ static void tk_restart(tactus_instance* instance) {
   instance->constraint_residual = 0.0;
   instance->crossings = 0;
   instance->is_crossed = 0;
+  instance->structure = 0;
+  instance->transitions = 0;
+  instance->last_transition = -1;
+  instance->expectations = 0;
+  instance->tie_count = 0;
+  instance->rests = 0;
+  instance->slides = 0;
+  instance->last_tie = -1;
+  instance->releases = 0;
+  instance->is_planning = 0;
+  instance->plans_made = 0;
+  instance->plans_failed = 0;
+  instance->plan_runs = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;
@@ -81,6 +98,7 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
   if (status != TACTUS_OK) return status;
   status = model->initialize ? model->initialize(model, instance) : TACTUS_OK;
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  model = tk_active(model, instance);
   if (model->constraint_count + model->condition_count > 0) {
     status = tk_solve_start(model, instance);
     if (status != TACTUS_OK) return status;

@@ -13,9 +13,31 @@
 extern "C" {
 #endif
 
+/* Modes: modes.c. The table of the structure that holds now; the model itself when it has no modes. */
+static inline const tactus_model* tk_active(const tactus_model* model, const tactus_instance* instance) {
+  return model->structure_count > 0 ? model->structures[instance->structure] : model;
+}
+/* The functions of the table that stands for all structures: each is that of the one that holds. */
+int tk_modes_prepare(const tactus_model* model, tactus_instance* instance);
+int tk_modes_initialize(const tactus_model* model, tactus_instance* instance);
+int tk_modes_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* dx);
+int tk_modes_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x);
+int tk_modes_fire(const tactus_model* model, tactus_instance* instance, uint32_t event);
+int tk_modes_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x);
+int tk_modes_constrain(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* result);
+int tk_modes_tangent(const tactus_model* model, tactus_instance* instance, uint32_t function, double t, const double* x,
+                     const double* direction, double* result);
+int tk_modes_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
+                           double tolerance);
+
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
+/* What the motion rests on and slides along: ties.c. Doubles of an Instance that it needs. */
+uint32_t tk_ties_size(const tactus_model* model);
+/* Plans: plan.c. Doubles of scratch that they need, of an Instance whose snapshot has so many doubles. */
+uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
@@ -26,6 +48,9 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
+/* After a jump: the states onto the constraints of the mode that was entered. TACTUS_OFF_ENTRY with failed_index when they are off by
+ * more than the jump's location explains and `enforces_positions` is not set. */
+int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions);
 /* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count doubles, 1 or
  * 0. Returns how many do; -1 when they cannot be evaluated there. */
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,

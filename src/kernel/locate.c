@@ -126,6 +126,7 @@ static int tk_low_points(const double* c, double limit, double* at) {
 static double tk_miss(const tactus_model* model, tactus_instance* instance) {
   double worst = 0.0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     double value[5];
     double c[4];
     tk_values_at_nodes(model, instance, k, value);
@@ -193,6 +194,7 @@ static void tk_descend(const tactus_model* model, tactus_instance* instance, int
 static void tk_look_between(const tactus_model* model, tactus_instance* instance, int solver, double low, double length,
                             double precision, double* high, int* is_found) {
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     double value[5];
     double c[4];
     double at[2];
@@ -220,6 +222,7 @@ static double tk_estimate(const tactus_model* model, tactus_instance* instance, 
   double estimate = high;
   int is_told = 0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, k)) continue;
     const double sign = tk_held_sign(model, instance, k);
     const double a = sign * at_low[k];
     const double b = sign * at_high[k];

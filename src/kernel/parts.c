@@ -39,6 +39,14 @@ static void tk_part_slopes(const tactus_model* model, tactus_instance* instance)
 }
 
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
+  model = tk_active(model, instance);
+  tactus_model tied;
+  const tactus_model* inner[1] = {model};
+  if (instance->tie_count > 0 && !tk_is_tie(model)) {
+    tk_tie(model, &tied);
+    tied.structures = inner;
+    model = &tied;
+  }
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
@@ -161,6 +169,11 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   return TACTUS_OK;
 }
 
+/* The model behind a table that tk_tie made. */
+static const tactus_model* tk_untied(const tactus_model* model, const tactus_instance* instance) {
+  return instance->tie_count > 0 ? model->structures[0] : model;
+}
+
 /* What a step from `from` to the present time passed: located, remembered, marked. */
 static int tk_end_part(const tactus_model* model, tactus_instance* instance, int solver, double from,
                        int64_t steps_before, double grid_slack) {
@@ -212,6 +225,10 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   instance->is_crossed = is_found;
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
+  if (instance->short_parts > 4 && model->relation_count > 0 && tk_begin_slide(tk_untied(model, instance), instance)) {
+    instance->is_crossed = 0;
+    return TACTUS_OK;
+  }
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
     const int32_t due = tk_first_due(model, instance);
     const int32_t index = due >= 0 || crossed < 0 ? due : (int32_t)model->event_count + crossed;
@@ -230,8 +247,7 @@ static int tk_is_changed_outside(const tactus_model* model, const tactus_instanc
   return 0;
 }
 
-/* are_guards_kept: copy 0 has the guards at the present time. */
-static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+static int tk_free_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
   const double from = instance->time;
   const double rounding = tk_time_slack(model, from) + (tk_is_finite(t_end) ? tk_time_slack(model, t_end) : 0.0);
@@ -289,12 +305,28 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   return TACTUS_OK;
 }
 
-int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
-            double t_end) {
-  return tk_next_part(model, instance, solver, h, tolerance, t_end, 0);
+/* are_guards_kept: copy 0 has the guards at the present time. */
+static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+                        double t_end, int are_guards_kept) {
+  if (instance->tie_count == 0) {
+    return tk_free_part(model, instance, solver, h, tolerance, t_end, are_guards_kept);
+  }
+  tactus_model tied;
+  const tactus_model* inner[1] = {model};
+  const double from = instance->time;
+  tk_tie(model, &tied);
+  tied.structures = inner;
+  const int status = tk_free_part(&tied, instance, solver, h, tolerance, t_end, 0);
+  if (status != TACTUS_OK || !(instance->time > from)) return status;
+  return tk_end_tied_part(&tied, instance, solver, from);
 }
 
-int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
+            double t_end) {
+  return tk_next_part(tk_active(model, instance), instance, solver, h, tolerance, t_end, 0);
+}
+
+int tk_event_steps(const tactus_model* all, tactus_instance* instance, int solver, double h, int64_t count) {
   if (instance->start_time + (double)instance->steps * h != instance->time) {
     instance->start_time = instance->time;
     instance->steps = 0;
@@ -303,6 +335,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
   int status = TACTUS_OK;
   int is_quiet = 0; /* nothing happened where the last part ended: tk_locate has left the guards there */
   while (status == TACTUS_OK && instance->steps < goal) {
+    const tactus_model* model = tk_active(all, instance);
     int64_t whole = 0;
     double slack = 0.0;
     /* With nothing to watch, all steps up to the next tick at once. */
@@ -320,7 +353,7 @@ int tk_event_steps(const tactus_model* model, tactus_instance* instance, int sol
       status = tk_next_part(model, instance, solver, h, 0.0, tk_infinite(), is_quiet);
     }
     is_quiet = status == TACTUS_OK && whole == 0 && !tk_is_due(model, instance);
-    if (status == TACTUS_OK) status = tk_fire(model, instance);
+    if (status == TACTUS_OK) status = tk_fire(all, instance);
   }
   return status;
 }

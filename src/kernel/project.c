@@ -115,8 +115,10 @@ static int32_t tk_worst_row(const tk_rows* r, double* size) {
 
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance) {
+  model = tk_active(model, instance);
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
+  if (r.rows == 0) return TACTUS_OK; /* this mode has none */
   const double small = 8.0 * 0x1p-52;
   const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
@@ -142,7 +144,23 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   return TACTUS_OK;
 }
 
+int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions) {
+  double* x = tk_states(model, instance);
+  if (!enforces_positions) {
+    const double most = 1e-6; /* of the size of a constraint's terms: a jump is located, and where that is, the surface is nearly met */
+    const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
+    double share;
+    for (uint32_t i = 0; i < r.n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+    const int status = tk_constraint_rows(model, instance, &r, instance->time, x);
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+    const int32_t worst = tk_worst_row(&r, &share);
+    if (!(share <= most)) return tk_fail(instance, TACTUS_OFF_ENTRY, worst);
+  }
+  return tk_project(model, instance, instance->time, x, 20, 0.0);
+}
+
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x) {
+  model = tk_active(model, instance);
   if (model->constraint_count == 0) return;
   const double residual = instance->constraint_residual;
   const int32_t is_valid = instance->first_stage_valid;
@@ -159,6 +177,7 @@ void tk_put_back(const tactus_model* model, tactus_instance* instance, double t,
 
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                              double* depends) {
+  model = tk_active(model, instance);
   const uint32_t n = model->state_count;
   const uint32_t m = model->constraint_count;
   const tk_rows r = tk_rows_of(model, instance, m);
@@ -345,6 +364,7 @@ static void tk_start_nearest(const tactus_model* model, tactus_instance* instanc
 }
 
 int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
+  model = tk_active(model, instance);
   if (!model->tangent && tk_has_start_conditions(model)) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count + model->condition_count);

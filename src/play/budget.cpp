@@ -31,6 +31,17 @@ Stages stages_of(int solver) {
 }  // namespace
 
 Bound bound_of(const ir::Program& program, const live::Timing& timing) {
+  if (!program.structures.empty()) {  // the costliest of its modes
+    Bound most;
+    for (const ir::Program& structure : program.structures) {
+      const Bound bound = bound_of(structure, timing);
+      most.usual = std::max(most.usual, bound.usual);
+      most.most = std::max(most.most, bound.most);
+      most.each_event = std::max(most.each_event, bound.each_event);
+      most.newton_blocks = std::max(most.newton_blocks, bound.newton_blocks);
+    }
+    return most;
+  }
   const auto substeps = static_cast<double>(timing.substeps);
   const auto states = static_cast<double>(program.state_names.size());
   const Stages stages = stages_of(timing.solver);

@@ -6,6 +6,7 @@
 #include "compiler/flatten/flatten.h"
 #include "compiler/lex/lex.h"
 #include "compiler/parse/parse.h"
+#include "compiler/schemata/schemata.h"
 #include "compiler/table/files.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
@@ -25,6 +26,8 @@ std::optional<flat::Model> flat_model(const std::string& text, const compiler::O
   std::unordered_map<base::NameId, double> overrides;
   for (const compiler::Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
   tree = expand::expand(std::move(tree), names, overrides, diags);
+  if (diags.has_errors()) return std::nullopt;
+  tree = schemata::write_out(std::move(tree), names, diags);
   if (diags.has_errors()) return std::nullopt;
   table::Files data(sources, options.read_file);
   const check::Model model = check::check(tree, names, overrides, data, diags);

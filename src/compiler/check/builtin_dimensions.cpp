@@ -194,6 +194,8 @@ DimensionValue apply_builtin(ExpressionDimensions& expressions, NodeId id, const
       const Form by = argument(1).item(0);
       return each(argument(0), [&](const Form& form) { return form.is_rigid() ? times(form, by, {-1, 1}) : Form{}; });
     }
+    case Builtin::next:
+      return argument(0);
     case Builtin::delay:
       expressions.need_time(tree.child(id, 2), "the length of a delay");
       return argument(0);
@@ -206,6 +208,8 @@ DimensionValue apply_builtin(ExpressionDimensions& expressions, NodeId id, const
       break;
     case Builtin::box:
     case Builtin::table:
+    case Builtin::at:
+    case Builtin::since:
       break;
   }
   return given_up();

@@ -174,6 +174,14 @@ Known shape_of_builtin(const BuiltinCall& call, const ShapeRules& rules) {
       rules.need_scalar(call.argument(1), span(1), "`delay`");
       return a.state == Known::any ? scalar : a;
     }
+    case Builtin::next:
+      return call.argument(0);
+    case Builtin::at:
+    case Builtin::since:
+      if (rules.is_reporting)
+        rules.diags.report(node.span, instant_outside, call.builtin.name)
+            .hint("elsewhere a memory keeps a value: `m' = 0;` under `system`, and `next(m) = x;` in a transition");
+      return {};
     case Builtin::noise:
       for (std::uint32_t i = 0; i < count; ++i) rules.need_scalar(call.argument(i), span(i), "`noise`");
       return scalar;

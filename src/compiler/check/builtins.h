@@ -47,6 +47,9 @@ enum class Builtin {
   delay,
   noise,
   table,
+  next,  // only in jumps and under `check`
+  at,    // only in sequences and plans, which write them out
+  since,
 };
 
 struct BuiltinRow {
@@ -97,6 +100,9 @@ inline constexpr std::array builtins = {
     BuiltinRow{"delay", Builtin::delay, 2, 2, "delay(e, d)"},
     BuiltinRow{"noise", Builtin::noise, 1, 2, "noise(seed) or noise(seed, bandwidth)"},
     BuiltinRow{"table", Builtin::table, 0, 64, "table(\"file.csv\")(x)"},
+    BuiltinRow{"next", Builtin::next, 1, 1, "next(x)"},
+    BuiltinRow{"at", Builtin::at, 2, 2, "at(start, x)"},
+    BuiltinRow{"since", Builtin::since, 1, 1, "since(start)"},
 };
 
 inline const BuiltinRow* find_builtin(std::string_view name) {

@@ -58,6 +58,20 @@ inline constexpr diag::Kind<Text, Text> wrong_leading{"C046", "a `{}` takes {}"}
 inline constexpr diag::Kind<Text> unknown_color{"C047", "there is no colour `{}`"};
 inline constexpr diag::Kind<Text> nothing_to_draw{"C048", "there is no `{}` that a scene could draw"};
 inline constexpr diag::Kind<Text> not_in_scene{"C049", "{} cannot stand in a scene"};
+inline constexpr diag::Kind<Text, Text> not_a_truth{"C050", "{} needs what is true or false, and `{}` is a number"};
+inline constexpr diag::Kind<Text> not_a_mode{"C051", "`in` takes modes, and `{}` is none"};
+inline constexpr diag::Kind<> says_nothing_of_after{"C052",
+                                                    "this equation says nothing about what comes after the jump"};
+inline constexpr diag::Kind<Text> goto_twice{"C053", "this jump goes to two modes of `{}`"};
+inline constexpr diag::Kind<> next_outside{"C054", "`next` stands in a jump, or under `check`"};
+inline constexpr diag::Kind<Text> instant_outside{"C055", "`{}` stands in a sequence or a plan"};
+inline constexpr diag::Kind<Text> cannot_keep{"C056", "`{}` cannot be kept"};
+inline constexpr diag::Kind<Text> next_of_unknown{"C057",
+                                                  "the unknown `{}` is of this instant, and has no value after it"};
+inline constexpr diag::Kind<std::string, std::string> target_count{
+    "C058", "a plan that chooses {} needs as many targets, and has {}"};
+inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
+inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};

@@ -31,6 +31,18 @@ class Statements {
       expressions_.need_time(condition.time, "the time of a start");
     }
     for (const parse::Equation& equation : tree_.equations) relate(Origin::equation, equation.left, equation.right);
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
+    for (const parse::Equation& invariant : tree_.invariants) relate(Origin::equation, invariant.left, invariant.right);
+    for (std::size_t i = 0; i < model_.plans.size(); ++i) collect_plan(i);
+    for (const parse::Property& property : tree_.properties) {
+      expressions_.evaluate(property.formula, {});
+      collect_bounds(property.formula);
+    }
+    for (const parse::Must& must : tree_.musts) expressions_.evaluate(must.condition, {});
+    for (const parse::Automaton& automaton : tree_.automata) {
+      for (const parse::AutomatonStart& start : automaton.starts)
+        if (start.condition.valid()) expressions_.evaluate(start.condition, {});
+    }
     for (const Port& port : model_.ports) {
       if (port.value.valid()) define(port.symbol, port.value);
     }
@@ -49,6 +61,36 @@ class Statements {
   }
 
  private:
+  void collect_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    if (item.condition.valid()) expressions_.evaluate(item.condition, {});
+    for (const parse::Equation& equation : item.jump.equations) relate(Origin::equation, equation.left, equation.right);
+    for (std::size_t i = 0; i < item.jump.unknowns.size(); ++i) {
+      if (item.jump.unknowns[i].guess.valid())
+        define(model_.transitions[index].unknowns[i], item.jump.unknowns[i].guess);
+    }
+  }
+
+  void collect_plan(std::size_t index) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i)
+      define(model_.plans[index].chosen[i], problem.chosen[i].value);
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      expressions_.need_time(phase.duration, "the time of a phase");
+      for (const parse::Target& target : phase.targets) relate(Origin::equation, target.left, target.right);
+    }
+  }
+
+  void collect_bounds(NodeId id) {
+    const parse::Node& node = tree_[id];
+    const bool is_until = node.kind == NodeKind::until;
+    if (is_until || node.kind == NodeKind::always || node.kind == NodeKind::eventually) {
+      for (std::uint32_t i = is_until ? 2 : 1; i < node.child_count; ++i)
+        expressions_.need_time(tree_.child(id, i), "a bound of a formula");
+    }
+    for (const parse::Child& child : tree_.children_of(id)) collect_bounds(child.node);
+  }
+
   void collect_event(const parse::Event& event) {
     if (event.period.valid()) expressions_.need_time(event.period, "the period of an event");
     if (event.from.valid()) expressions_.need_time(event.from, "the first tick of an event");

@@ -38,7 +38,7 @@ void keep_inputs(Model& model, const DimensionSystem& system) {
 void keep(Model& model, const DimensionSystem& system) {
   for (std::size_t s = 0; s < model.symbols.size(); ++s) {
     Symbol& symbol = model.symbols[SymbolId(s)];
-    if (symbol.role == Role::function) continue;
+    if (symbol.role == Role::function || symbol.role == Role::mode || symbol.role == Role::automaton) continue;
     symbol.dimensions.resize(symbol.shape.size());
     for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
       if (symbol.role != Role::input) symbol.dimensions[i] = system.solver.value(system.unknown_of(SymbolId(s), i));

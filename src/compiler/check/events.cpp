@@ -8,6 +8,7 @@
 #include "base/nearest.h"
 #include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
+#include "compiler/check/guards.h"
 #include "compiler/check/numbers.h"
 #include "compiler/check/tables.h"
 #include "compiler/parse/parse.h"
@@ -34,22 +35,23 @@ class EventReader {
 
   void run() {
     for (const parse::Event& event : tree_.events) add(event);
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) add_transition(i);
     for (const parse::External& external : tree_.externals) {
       for (const parse::ObservedEvent& event : external.events) add_observed(event);
     }
+    Guards guards(model_, names_, diags_);
     for (const Event& event : model_.events) {
       if (event.kind != parse::EventKind::when) continue;
       read_names(event.condition, nullptr, 0);
-      read_guard(event.condition);
+      guards.read_equalities(event.condition, "the event");
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) read_behaviour(behaviour);
   }
 
  private:
   Event* find(base::NameId name) {
-    auto found = std::find_if(model_.events.begin(), model_.events.end(),
-                              [&](const Event& event) { return event.name == name; });
-    return found == model_.events.end() ? nullptr : &*found;
+    auto found = model_.event_by_name.find(name);
+    return found == model_.event_by_name.end() ? nullptr : &model_.events[found->second];
   }
 
   // By an equation, or a start.
@@ -72,13 +74,15 @@ class EventReader {
     return 1;
   }
 
-  void add(const parse::Event& item) {
+  // Whether nothing else goes by this name; else reports.
+  template <class Item>
+  bool is_free(const Item& item) {
     if (const Event* before = find(item.name)) {
       diags_.report(item.name_span, declared_twice, names_.text(item.name))
           .related(before->span, "declared here before");
-      return;
+      return false;
     }
-    if (auto symbol = model_.find(item.name)) {
+    if (auto symbol = model_.find(item.name); symbol && model_.symbols[*symbol].role != Role::automaton) {
       if (model_.symbols[*symbol].role == Role::variable && !is_defined(item.name)) {
         diags_.report(model_.symbols[*symbol].span, not_a_value, fmt::format("the event `{}`", names_.text(item.name)))
             .hint(
@@ -86,12 +90,30 @@ class EventReader {
                 "and "
                 "equations read `n`",
                 names_.text(item.name));
-        return;
+        return false;
       }
       diags_.report(item.name_span, declared_twice, names_.text(item.name))
           .related(model_.symbols[*symbol].span, "used here for a value");
-      return;
+      return false;
     }
+    return true;
+  }
+
+  void push(Event event) {
+    model_.event_by_name.emplace(event.name, static_cast<std::uint32_t>(model_.events.size()));
+    model_.events.push_back(std::move(event));
+  }
+
+  void add_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    if (!is_free(item)) return;
+    Event event{item.name, item.name_span, parse::EventKind::transition};
+    event.transition = index;
+    push(std::move(event));
+  }
+
+  void add(const parse::Event& item) {
+    if (!is_free(item)) return;
     Event event{item.name, item.name_span, item.kind};
     event.condition = item.condition;
     if (item.kind == parse::EventKind::every) {
@@ -101,7 +123,7 @@ class EventReader {
     for (NodeId time : item.times) event.times.push_back(number(time, "the time of an event", tree_[time].span));
     std::sort(event.times.begin(), event.times.end());
     event.times.erase(std::unique(event.times.begin(), event.times.end()), event.times.end());
-    model_.events.push_back(std::move(event));
+    push(std::move(event));
   }
 
   double period(NodeId id) {
@@ -126,32 +148,7 @@ class EventReader {
           .hint("write `observes event {0} rate 0.1`, or declare it: `event {0} every 0.1;`", names_.text(item.name));
       return;
     }
-    model_.events.push_back(std::move(event));
-  }
-
-  // Real numbers that move pass each other between two instants; only what changes at events can be compared by `=`.
-  void read_guard(NodeId id) {
-    const parse::Node& node = tree_[id];
-    if (node.kind == NodeKind::compare && node.op == parse::Op::equal && moves(id)) {
-      const std::string left = parse::print(tree_, names_, tree_.child(id, 0));
-      const std::string right = parse::print(tree_, names_, tree_.child(id, 1));
-      diags_.report(node.span, equality_in_guard, fmt::format("`{}` and `{}`", left, right))
-          .hint("write `{0} >= {1}` or `{0} <= {1}`: the event happens when that becomes true", left, right);
-      return;
-    }
-    for (const parse::Child& child : tree_.children_of(id)) read_guard(child.node);
-  }
-
-  bool moves(NodeId id) const {
-    const parse::Node& node = tree_[id];
-    if (node.kind == NodeKind::name) {
-      auto found = model_.find(node.name);
-      if (!found) return node.name == time_;
-      const Role role = model_.symbols[*found].role;
-      return role == Role::input || (role == Role::variable && !model_.passive.contains(node.name));
-    }
-    const auto children = tree_.children_of(id);
-    return std::any_of(children.begin(), children.end(), [&](const parse::Child& child) { return moves(child.node); });
+    push(std::move(event));
   }
 
   void read_behaviour(const parse::Behaviour& behaviour) {

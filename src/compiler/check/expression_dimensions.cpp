@@ -64,6 +64,9 @@ DimensionValue ExpressionDimensions::evaluate(NodeId id, const DimensionFrame& f
     case NodeKind::logical_and:
     case NodeKind::logical_or:
     case NodeKind::implies:
+    case NodeKind::always:
+    case NodeKind::eventually:
+    case NodeKind::until:
       walk_children();
       return scalar_value(Form::of_bare());
     case NodeKind::conditional:
@@ -102,6 +105,7 @@ DimensionValue ExpressionDimensions::name(NodeId id, const DimensionFrame& frame
   const std::optional<SymbolId> found = system_.symbol_of(id);
   if (!found || model_.symbols[*found].role == Role::function) return given_up();
   const Symbol& symbol = model_.symbols[*found];
+  if (symbol.role == Role::mode || symbol.role == Role::automaton) return scalar_value(Form::of_bare());
   DimensionValue value{symbol.shape, {}, false};
   value.items.reserve(symbol.shape.size());
   system_.work += symbol.shape.size();

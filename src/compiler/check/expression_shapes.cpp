@@ -131,6 +131,12 @@ Known ExpressionShapes::shape_of(NodeId id, const Scope* scope, int depth) {
                            node.kind == NodeKind::compare ? "a comparison" : "a condition");
       }
       return Known::of(Shape::scalar());
+    case NodeKind::always:
+    case NodeKind::eventually:
+    case NodeKind::until:
+      for (std::uint32_t i = 0; i < node.child_count; ++i)
+        rules_.need_scalar(of_child(i), tree_[tree_.child(id, i)].span, "a formula");
+      return Known::of(Shape::scalar());
     case NodeKind::in_set:
       return shape_of_in_set(id, scope, depth);
     case NodeKind::in_range:
@@ -172,6 +178,8 @@ Known ExpressionShapes::shape_of_name(NodeId id, const Scope* scope) {
   }
   if (node.name == time_ || node.name == pi_) return Known::of(Shape::scalar());
   auto found = model_.find(node.name);
+  const bool is_event = place_.may_name_events && model_.is_event(node.name);
+  if (is_event && (!found || model_.symbols[*found].role == Role::automaton)) return Known::of(Shape::scalar());
   if (!found) {  // a name in a function that nothing calls, in a constant
     if (rules_.is_reporting) {
       diags_.report(node.span, not_a_value, fmt::format("`{}`", names_.text(node.name)))
@@ -184,6 +192,13 @@ Known ExpressionShapes::shape_of_name(NodeId id, const Scope* scope) {
     if (rules_.is_reporting) {
       diags_.report(node.span, not_a_value, fmt::format("the function `{}`", names_.text(node.name)))
           .hint("call it: `{}(..)`", names_.text(node.name));
+    }
+    return {};
+  }
+  if (symbol.role == Role::automaton) {
+    if (rules_.is_reporting) {
+      diags_.report(node.span, not_a_value, fmt::format("`{}`", names_.text(node.name)))
+          .hint("ask for a mode, `{}`", names_.text(model_.symbols[model_.automata[symbol.declaration].modes[0]].name));
     }
     return {};
   }
@@ -354,6 +369,10 @@ Known ExpressionShapes::shape_of_call(NodeId id, const Scope* scope, int depth) 
         report_unknown_function(id);
     }
     return {};
+  }
+  if (builtin->id == Builtin::next && !place_.may_look_ahead && rules_.is_reporting) {
+    diags_.report(node.span, next_outside)
+        .hint("a jump relates before and after: `transition T when c {{ {} = ..; }}`", parse::print(tree_, names_, id));
   }
   int count = static_cast<int>(node.child_count) - 1;
   if (count < builtin->fewest || count > builtin->most) {

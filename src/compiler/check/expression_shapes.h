@@ -41,6 +41,13 @@ class ExpressionShapes {
 
   Known shape_of(parse::NodeId id, const Scope* scope = nullptr, int depth = 0);
 
+  // Where the expressions that follow stand.
+  struct Place {
+    bool may_look_ahead = false;  // `next`
+    bool may_name_events = false;
+  };
+  void set_place(Place place) { place_ = place; }
+
   const ShapeRules& rules() const { return rules_; }
   void start_reporting() { rules_.is_reporting = true; }
 
@@ -86,6 +93,7 @@ class ExpressionShapes {
   base::NameId time_;
   base::NameId pi_;
   std::vector<SymbolId> active_;  // functions being expanded
+  Place place_;
   bool self_call_reported_ = false;
   bool time_argument_reported_ = false;
   long long work_ = 0;

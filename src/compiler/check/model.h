@@ -18,18 +18,26 @@ namespace check {
 
 using SymbolId = base::Id<struct SymbolTag>;
 
-enum class Role { variable, input, parameter, constant, function, behaviour };
+// `mode` is true or false: `ball.Rolling`.
+enum class Role { variable, input, parameter, constant, function, behaviour, mode, automaton };
+
+inline constexpr std::uint32_t no_transition = 0xffffffffu;
 
 struct Symbol {
   Role role;
   base::NameId name;
   base::Span span;  // where it is declared, or first used
   expr::Shape shape;
-  std::uint32_t declaration = 0;  // index into the tree's constants, parameters, functions or behaviours
-  bool open = false;              // while check runs: the shape is not known yet
+  // Index into the tree's constants, parameters, functions or behaviours; of a mode or an automaton into Model::automata.
+  std::uint32_t declaration = 0;
+  bool open = false;  // while check runs: the shape is not known yet
   // One a component, empty where nothing determines it; none at all in a program without units.
   std::vector<std::optional<parse::Dimension>> dimensions = {};
+  std::uint32_t place = 0;                   // of a mode among those of its automaton
+  std::uint32_t transition = no_transition;  // of an unknown of a jump: index into Model::transitions
   std::string written_unit = {};  // as the program writes it behind the number that defines this, if that is SI
+
+  bool is_of_jump() const { return transition != no_transition; }
 };
 
 // The dimension of all components; empty when one is not known or they differ.
@@ -53,6 +61,36 @@ struct Event {
   double from = 0;
   std::vector<double> times = {};  // increasing
   parse::NodeId condition = {};
+  std::uint32_t transition = no_transition;  // of kind `transition`: index into Model::transitions
+};
+
+struct Automaton {
+  struct Start {
+    std::uint32_t mode;       // index into `modes`
+    parse::NodeId condition;  // not valid: always
+  };
+  base::NameId name;
+  base::Span span;
+  std::vector<SymbolId> modes;  // in the order of the text; without a start that holds it begins in the first
+  std::vector<Start> starts;
+};
+
+// Of the tree's transition with the same index.
+struct Transition {
+  struct Goto {
+    std::uint32_t automaton;  // index into Model::automata
+    std::uint32_t mode;       // index into its modes
+  };
+  std::vector<Goto> gotos;
+  std::vector<SymbolId> unknowns;
+};
+
+// Of the tree's PlanProblem with the same index. Transitions by their index in Model::transitions.
+struct Plan {
+  std::uint32_t start = no_transition;
+  std::uint32_t failed = no_transition;
+  std::vector<std::uint32_t> phases;
+  std::vector<SymbolId> chosen;
 };
 
 // An option of a drawing: a text, a value, or, of a text's holes, several.
@@ -92,6 +130,10 @@ struct Model {
   std::unordered_map<base::NameId, SymbolId> by_name;
   std::vector<Port> ports;
   std::vector<Event> events;
+  std::unordered_map<base::NameId, std::uint32_t> event_by_name;
+  std::vector<Automaton> automata;
+  std::vector<Transition> transitions;
+  std::vector<Plan> plans;
   // Passive behaviours, `y = cur + 1`: variables of the model; handlers see them with the new values. Index into the tree's behaviours.
   std::unordered_map<base::NameId, std::uint32_t> passive;
   std::vector<Table> tables;
@@ -105,6 +147,7 @@ struct Model {
     auto found = by_name.find(name);
     return found == by_name.end() ? std::nullopt : std::optional(found->second);
   }
+  bool is_event(base::NameId name) const { return event_by_name.contains(name); }
 };
 
 // "m", or "m, m/s, ?" for components that differ; empty when nothing is known.

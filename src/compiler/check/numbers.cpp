@@ -29,6 +29,18 @@ std::optional<double> Numbers::value(NodeId id, const Scope* scope, int depth) c
       if (auto given = model_.overrides.find(node.name); given != model_.overrides.end()) return given->second;
       return value(tree_.constants[model_.symbols[*found].declaration].value, nullptr, depth + 1);
     }
+    case NodeKind::index: {  // of a constant that is a tuple
+      const parse::Node& base = tree_[tree_.child(id, 0)];
+      if (base.kind != NodeKind::name || node.child_count != 2 || find_binding(scope, base.name)) return std::nullopt;
+      auto found = model_.find(base.name);
+      auto index = child(1);
+      if (!found || model_.symbols[*found].role != Role::constant || !index) return std::nullopt;
+      const NodeId tuple = tree_.constants[model_.symbols[*found].declaration].value;
+      const bool is_there = tree_[tuple].kind == NodeKind::tuple && *index == std::floor(*index) && *index >= 1 &&
+                            *index <= tree_[tuple].child_count;
+      if (!is_there) return std::nullopt;
+      return value(tree_.child(tuple, static_cast<std::uint32_t>(*index) - 1), nullptr, depth + 1);
+    }
     case NodeKind::sum:
     case NodeKind::product: {
       double result = 0;

@@ -31,6 +31,7 @@ class Roles {
 
   void run() {
     declare();
+    find_event_names();
     find_variables();
   }
 
@@ -48,12 +49,31 @@ class Roles {
         model_.passive.emplace(behaviour.name, i);
       }
     }
+    for (const parse::Automaton& automaton : tree_.automata) declare_automaton(automaton);
     for (const parse::External& external : tree_.externals) {
       // RIDL's reads and writes are seen from RIDL: what it writes is an input of the model.
       bool reactive = names_.text(external.name) == "ridl";
       for (const parse::Access& access : reactive ? external.writes : external.reads)
         declare_input(external, access, reactive);
     }
+  }
+
+  void declare_automaton(const parse::Automaton& item) {
+    const auto index = static_cast<std::uint32_t>(model_.automata.size());
+    declare(Role::automaton, item, index);
+    Automaton made{item.name, item.name_span, {}, {}};
+    for (std::uint32_t i = 0; i < item.modes.size(); ++i) {
+      const base::NameId name = names_.intern(names_.text(item.name) + "." + names_.text(item.modes[i].name));
+      Symbol symbol{Role::mode, name, item.modes[i].span, {}, index};
+      symbol.place = i;
+      made.modes.push_back(model_.symbols.push(std::move(symbol)));
+      model_.by_name.emplace(name, made.modes.back());
+    }
+    for (const parse::AutomatonStart& start : item.starts) {
+      for (std::uint32_t i = 0; i < item.modes.size(); ++i)
+        if (item.modes[i].name == start.mode) made.starts.push_back({i, start.condition});
+    }
+    model_.automata.push_back(std::move(made));
   }
 
   template <class Declaration>
@@ -125,9 +145,91 @@ class Roles {
       for (const parse::Access& access : reactive ? external.reads : external.writes)
         declare_output(external, access, reactive);
     }
+    read_names();
     for (const parse::Drawing& drawing : tree_.drawings) {
       for (NodeId value : drawing.values) find_device_values(value);
       for (const parse::DrawingOption& option : drawing.options) find_device_values(option.value);
+    }
+  }
+
+  // What jumps, guards and properties name stands in an equation as well.
+  void read_names() {
+    may_add_ = false;
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) find_variables_of_transition(i);
+    for (const parse::Must& must : tree_.musts) find_variables(must.condition, nullptr, 0);
+    for (const parse::Automaton& automaton : tree_.automata) {
+      for (const parse::AutomatonStart& start : automaton.starts)
+        if (start.condition.valid()) find_variables(start.condition, nullptr, 0);
+    }
+    for (const parse::Equation& invariant : tree_.invariants) {
+      find_variables(invariant.left, nullptr, 0);
+      find_variables(invariant.right, nullptr, 0);
+    }
+    for (const parse::PlanProblem& problem : tree_.problems) find_variables_of_plan(problem);
+    may_name_events_ = true;
+    for (const parse::Property& property : tree_.properties) find_variables(property.formula, nullptr, 0);
+    may_name_events_ = false;
+    may_add_ = true;
+  }
+
+  void report_not_in_equations(NodeId id) {
+    const std::string& name = names_.text(tree_[id].name);
+    std::vector<std::string_view> known;
+    std::string mode;
+    for (const Symbol& symbol : model_.symbols) {
+      known.push_back(names_.text(symbol.name));
+      if (symbol.role == Role::mode && known.back().ends_with("." + name)) mode = known.back();
+    }
+    for (base::NameId event : event_names_) {
+      if (may_name_events_) known.push_back(names_.text(event));
+    }
+    std::sort(known.begin(), known.end());
+    auto report = diags_.report(tree_[id].span, not_in_equations, name);
+    if (!mode.empty())
+      report.hint("did you mean the mode `{}`?", mode);
+    else if (auto near = base::nearest(name, known))
+      report.hint("did you mean `{}`?", *near);
+    else
+      report.hint("it needs an equation under `system`; a memory, which only jumps change, has `{}' = 0;`", name);
+  }
+
+  void find_variables_of_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    Transition& made = model_.transitions.emplace_back();
+    for (const parse::JumpUnknown& unknown : item.jump.unknowns) {
+      const SymbolId id = add_variable(unknown.name, unknown.span);
+      model_.symbols[id].transition = index;
+      made.unknowns.push_back(id);
+    }
+    if (item.condition.valid()) {
+      may_name_events_ = true;
+      find_variables(item.condition, nullptr, 0);
+      may_name_events_ = false;
+    }
+    for (const parse::Equation& equation : item.jump.equations) {
+      find_variables(equation.left, nullptr, 0);
+      find_variables(equation.right, nullptr, 0);
+    }
+    for (const parse::JumpUnknown& unknown : item.jump.unknowns)
+      if (unknown.guess.valid()) find_variables(unknown.guess, nullptr, 0);
+  }
+
+  void find_variables_of_plan(const parse::PlanProblem& problem) {
+    for (const parse::Chosen& chosen : problem.chosen) find_variables(chosen.value, nullptr, 0);
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      find_variables(phase.duration, nullptr, 0);
+      for (const parse::Target& target : phase.targets) {
+        find_variables(target.left, nullptr, 0);
+        find_variables(target.right, nullptr, 0);
+      }
+    }
+  }
+
+  void find_event_names() {
+    for (const parse::Event& event : tree_.events) event_names_.insert(event.name);
+    for (const parse::Transition& transition : tree_.transitions) event_names_.insert(transition.name);
+    for (const parse::External& external : tree_.externals) {
+      for (const parse::ObservedEvent& event : external.events) event_names_.insert(event.name);
     }
   }
 
@@ -195,7 +297,9 @@ class Roles {
     const parse::Node& node = tree_[id];
     switch (node.kind) {
       case NodeKind::name:
+        if (may_name_events_ && event_names_.contains(node.name)) return;
         if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name)) {
+          if (!may_add_) report_not_in_equations(id);
           add_variable(node.name, node.span);
         }
         return;
@@ -239,6 +343,9 @@ class Roles {
   diag::Sink& diags_;
   base::NameId time_;
   base::NameId pi_;
+  bool may_add_ = true;           // a name that nothing declares is a variable
+  bool may_name_events_ = false;  // the expression is a guard or a formula
+  std::unordered_set<base::NameId> event_names_;
   std::unordered_map<std::uint32_t, bool> bodies_seen_;
   std::unordered_set<base::NameId> read_before_;  // `hand.force`, before `external hand writes` it
 };

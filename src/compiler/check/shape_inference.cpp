@@ -69,6 +69,9 @@ class Inference {
     for (const parse::Behaviour& behaviour : tree_.behaviours) infer_behaviour(behaviour);
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
     for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) infer_jump(i, likely);
+    for (const parse::Equation& invariant : tree_.invariants) relate(invariant.left, invariant.right, likely);
+    for (std::size_t i = 0; i < model_.plans.size(); ++i) infer_plan(i, likely);
     // Behind the equations: where a start contradicts them, the start is the one to mend.
     for (const parse::Condition& condition : tree_.conditions) {
       if (parameters_are_scalars_ || !is_parameter(model_, condition.value))
@@ -77,6 +80,24 @@ class Inference {
     if (!changed_) return;
     for (const parse::Equation& equation : std::views::reverse(tree_.equations))
       relate(equation.left, equation.right, likely);
+  }
+
+  void infer_jump(std::uint32_t index, bool likely) {
+    const parse::Jump& jump = tree_.transitions[index].jump;
+    for (std::size_t i = 0; i < jump.unknowns.size(); ++i) {
+      if (jump.unknowns[i].guess.valid())
+        settle(model_.transitions[index].unknowns[i], shapes_.shape_of(jump.unknowns[i].guess));
+    }
+    for (const parse::Equation& equation : jump.equations) relate(equation.left, equation.right, likely);
+  }
+
+  void infer_plan(std::size_t index, bool likely) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i)
+      settle(model_.plans[index].chosen[i], shapes_.shape_of(problem.chosen[i].value));
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      for (const parse::Target& target : phase.targets) relate(target.left, target.right, likely);
+    }
   }
 
   void infer_behaviour(const parse::Behaviour& behaviour) {
@@ -159,6 +180,13 @@ class Inference {
           }
         }
         if (open_factor.valid()) push(open_factor, shape, likely, scope, depth + 1);
+        return;
+      }
+      case NodeKind::call: {
+        const parse::Node& callee = tree_[tree_.child(id, 0)];
+        const bool is_next = callee.kind == NodeKind::name && node.child_count == 2 && !model_.find(callee.name) &&
+                             names_.text(callee.name) == "next";
+        if (is_next) push(tree_.child(id, 1), shape, likely, scope, depth + 1);
         return;
       }
       case NodeKind::conditional:

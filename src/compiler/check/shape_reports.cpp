@@ -39,6 +39,21 @@ class Reports {
     for (const parse::Equation& equation : tree_.equations) {
       report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
     }
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) report_transition(i);
+    for (const parse::Equation& invariant : tree_.invariants)
+      report_sides(invariant.left, invariant.right, invariant.span, "the sides of this equation differ");
+    for (std::size_t i = 0; i < model_.plans.size(); ++i) report_plan(i);
+    shapes_.set_place({.may_look_ahead = true, .may_name_events = true});
+    for (const parse::Property& property : tree_.properties) report_truth(property.formula, "`check`");
+    shapes_.set_place({});
+    for (const parse::Must& must : tree_.musts) {
+      static constexpr std::string_view words[] = {"`require`", "`expect`", "`stop when`"};
+      report_truth(must.condition, words[static_cast<int>(must.kind)]);
+    }
+    for (const parse::Automaton& automaton : tree_.automata) {
+      for (const parse::AutomatonStart& start : automaton.starts)
+        if (start.condition.valid()) report_truth(start.condition, "`when`");
+    }
     for (const Port& port : model_.ports) {
       if (port.value.valid()) shapes_.shape_of(port.value);
     }
@@ -51,6 +66,61 @@ class Reports {
   }
 
  private:
+  void report_truth(NodeId condition, std::string_view what) {
+    shapes_.rules().need_scalar(shapes_.shape_of(condition), tree_[condition].span, what);
+  }
+
+  void report_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    shapes_.set_place({.may_name_events = true});
+    if (item.condition.valid()) report_truth(item.condition, "`when`");
+    shapes_.set_place({.may_look_ahead = true});
+    for (const parse::Equation& equation : item.jump.equations)
+      report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
+    shapes_.set_place({});
+    for (std::size_t i = 0; i < item.jump.unknowns.size(); ++i) {
+      const parse::JumpUnknown& unknown = item.jump.unknowns[i];
+      if (!unknown.guess.valid()) continue;
+      const Known known = shapes_.shape_of(unknown.guess);
+      const Symbol& symbol = model_.symbols[model_.transitions[index].unknowns[i]];
+      if (known.is_fixed() && !(known.shape == symbol.shape))
+        diags_.report(tree_[unknown.guess].span, shapes_differ, "the guess does not fit", describe(symbol.shape),
+                      describe(known.shape));
+    }
+  }
+
+  // As many targets as chosen values, both counted in components.
+  void report_plan(std::size_t index) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    std::uint32_t chosen = 0, reached = 0;
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i) {
+      const Symbol& symbol = model_.symbols[model_.plans[index].chosen[i]];
+      const Known known = shapes_.shape_of(problem.chosen[i].value);
+      if (known.is_fixed() && !(known.shape == symbol.shape))
+        diags_.report(tree_[problem.chosen[i].value].span, shapes_differ, "what is chosen keeps its shape",
+                      describe(symbol.shape), describe(known.shape));
+      chosen += symbol.shape.size();
+    }
+    for (const parse::PlanProblem::Phase& phase : problem.phases) {
+      shapes_.rules().need_scalar(shapes_.shape_of(phase.duration), tree_[phase.duration].span, "the time of a phase");
+      for (const parse::Target& target : phase.targets) {
+        report_sides(target.left, target.right, target.span, "the sides of this target differ");
+        const Known left = shapes_.shape_of(target.left);
+        reached += left.is_fixed() ? left.shape.size() : 1;
+      }
+    }
+    if (chosen == reached) return;
+    const auto counted = [](std::uint32_t count, std::string_view what) {
+      return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+    };
+    auto report = diags_.report(problem.name_span, target_count, counted(chosen, "number"), counted(reached, "target"));
+    if (reached < chosen)
+      report.hint("choose less, or reach more: `reaching p = a, norm(v) = b`; a vector counts its components");
+    else
+      report.hint(
+          "choose more, such as the time of a phase: `choose T = 1` and `for T`; a vector counts its components");
+  }
+
   void report_given(const parse::ShapeGiven& given) {
     auto shape = given_shape(tree_, numbers_, given.shape);
     if (!shape) {

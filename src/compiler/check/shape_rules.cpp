@@ -45,7 +45,10 @@ void ShapeRules::report_too_long(base::Span span, std::string_view what, long lo
 }
 
 Known ShapeRules::product(Known a, Known b, base::Span span) const {
-  if (a.state == Known::any || b.state == Known::any) return Known::of_any();
+  if (a.state == Known::any || b.state == Known::any) {
+    const Known& other = a.state == Known::any ? b : a;
+    return other.is_fixed() && other.shape.is_vector() ? other : Known::of_any();
+  }
   if (!a.is_fixed() || !b.is_fixed()) return {};
   if (a.shape.is_scalar()) return b;
   if (b.shape.is_scalar()) return a;

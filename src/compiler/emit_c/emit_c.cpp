@@ -311,10 +311,14 @@ std::string comment_text(std::string_view text) {
 
 class ModelPrinter {
  public:
-  ModelPrinter(const ir::Program& program, std::string_view prefix, const Entries& entries)
-      : program_(program), prefix_(prefix), entries_(entries), layout_(ir::layout_of(program)) {}
+  ModelPrinter(const ir::Program& program, std::string_view prefix, Entries entries)
+      : program_(program), prefix_(prefix), entries_(std::move(entries)), layout_(ir::layout_of(program)) {}
 
   std::string print() {
+    if (!program_.structures.empty()) {
+      metadata();
+      return std::move(text_);
+    }
     if (!program_.delays.empty()) line("extern const tactus_model {}_model;\n", prefix_);
     tables();
     for (std::size_t k = 0; k < program_.residuals.size(); ++k) residual(k);
@@ -599,12 +603,14 @@ class ModelPrinter {
   std::string events() {
     const ir::EventTable table = ir::event_table(program_);
     if (table.events.empty()) return "0";
-    static constexpr const char* kinds[] = {"TACTUS_EVERY", "TACTUS_AT", "TACTUS_WHEN"};
+    static constexpr const char* kinds[] = {"TACTUS_EVERY",      "TACTUS_AT",      "TACTUS_WHEN",
+                                            "TACTUS_TRANSITION", "TACTUS_AFTER",   "TACTUS_REQUIRE",
+                                            "TACTUS_EXPECT",     "TACTUS_STOP",    "TACTUS_CHOOSE"};
     std::string rows;
     for (std::size_t k = 0; k < table.events.size(); ++k) {
       const tactus_event& e = table.events[k];
-      rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}}},\n", text_expression(program_.events[k].name),
-                          kinds[e.kind], e.first, e.count, e.line, number(e.period), number(e.from));
+      rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}u}},\n", text_expression(program_.events[k].name),
+                          kinds[e.kind], e.first, e.count, e.line, number(e.period), number(e.from), e.flags, e.pulse);
     }
     line("static const tactus_event {}_events[] = {{\n{}}};\n", prefix_, rows);
     return fmt::format("{}_events", prefix_);
@@ -668,6 +674,45 @@ class ModelPrinter {
     const std::string factor_diagonal = words("factor_diagonal", tangents.factors.diagonal);
     const std::string factor_places = words("factor_places", tangents.factors.places);
     const std::string name = text_expression(program_.name);
+    const std::string conflicts_start = words("conflicts_start", program_.conflicts.start);
+    const std::string conflicts_index = words("conflicts_index", program_.conflicts.index);
+    const bool is_whole = !program_.structures.empty();
+    const ir::PlanTable plan_table = ir::plan_table(program_);
+    std::string plan_rows;
+    for (std::size_t k = 0; k < plan_table.plans.size(); ++k) {
+      const tactus_plan& p = plan_table.plans[k];
+      plan_rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", text_expression(program_.plans[k].name),
+                               p.event, p.failed, p.first_chosen, p.chosen_count, p.guess, p.first_phase, p.phase_count,
+                               p.has_otherwise, p.line);
+    }
+    if (!plan_rows.empty()) line("static const tactus_plan {}_plans[] = {{\n{}}};\n", prefix_, plan_rows);
+    const std::string plans = plan_rows.empty() ? "0" : fmt::format("{}_plans", prefix_);
+    const std::string plan_phases = array<tactus_plan_phase>(
+        "tactus_plan_phase", "plan_phases", plan_table.phases, [](const tactus_plan_phase& p) {
+          return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count);
+        });
+    const std::string plan_places = words("plan_places", plan_table.places);
+    std::string automata = "0", structures = "0", structure_of = "0";
+    if (is_whole) {
+      std::string rows;
+      for (std::size_t i = 0; i < program_.automata.size(); ++i) {
+        const ir::Automaton& automaton = program_.automata[i];
+        const std::string modes =
+            array<std::string>("char* const", fmt::format("modes_{}", i).c_str(), automaton.modes,
+                               [&](const std::string& mode) { return text_expression(mode); });
+        rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", text_expression(automaton.name), modes,
+                            automaton.modes.size(), automaton.slot, automaton.stride);
+      }
+      line("static const tactus_automaton {}_automata[] = {{\n{}}};\n", prefix_, rows);
+      automata = fmt::format("{}_automata", prefix_);
+      rows.clear();
+      for (std::size_t k = 0; k < program_.structures.size(); ++k)
+        rows += fmt::format("    &{}_in_{}_model,\n", prefix_, k);
+      line("static const tactus_model* const {}_structures[] = {{\n{}}};\n", prefix_, rows);
+      structures = fmt::format("{}_structures", prefix_);
+      structure_of = array<std::uint32_t>("uint32_t", "structure_of", program_.structure_of,
+                                          [](std::uint32_t value) { return fmt::format("{}u", value); });
+    }
 
     line("extern const tactus_model {}_model;", prefix_);
     line("const tactus_model {}_model = {{", prefix_);
@@ -693,10 +738,10 @@ class ModelPrinter {
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .snapshot = {}, .watched = {},",
-         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .projection = {}, .linear = {}, .size = {}}},", layout_.work,
-         layout_.stages, layout_.projection, layout_.linear, layout_.size);
+    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .ties = {}, .snapshot = {}, .watched = {},",
+         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.ties, layout_.snapshot, layout_.watched);
+    line("               .work = {}, .stages = {}, .projection = {}, .plan = {}, .linear = {}, .size = {}}},", layout_.work,
+         layout_.stages, layout_.projection, layout_.plan, layout_.linear, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);
@@ -735,6 +780,24 @@ class ModelPrinter {
     line("    .hand_period = {},", number(program_.hand_period));
     line("    .guard_precision = {},", number(program_.guard_precision));
     line("    .location_steps = {},", program_.location_steps);
+    line("    .automata = {},", automata);
+    line("    .structures = {},", structures);
+    line("    .structure_of = {},", structure_of);
+    line("    .automaton_count = {},", is_whole ? program_.automata.size() : 0);
+    line("    .structure_count = {},", program_.structures.size());
+    line("    .conflicts = {{{}, {}}},", conflicts_start, conflicts_index);
+    line("    .plans = {},", plans);
+    line("    .plan_phases = {},", plan_phases);
+    line("    .plan_places = {},", plan_places);
+    line("    .plan_count = {},", program_.plans.size());
+    if (is_whole) {
+      for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
+                                "tangent", "fixed_steps", "adaptive_step"})
+        line("    .{} = tk_modes_{},", entry, entry);
+      line("    .condition = 0,");
+      line("}};");
+      return;
+    }
     for (const char* entry : {"prepare", "initialize", "derivative", "outputs"})
       line("    .{} = {}_{},", entry, prefix_, entry);
     line("    .fire = {},", program_.events.empty() ? "0" : fmt::format("{}_fire", prefix_));
@@ -748,8 +811,8 @@ class ModelPrinter {
   }
 
   const ir::Program& program_;
-  std::string_view prefix_;
-  const Entries& entries_;
+  const std::string prefix_;
+  const Entries entries_;
   tactus_layout layout_;
   std::string text_;
   int long_texts_ = 0;
@@ -793,8 +856,12 @@ std::string char_array(std::string_view name, std::string_view text) {
 }
 
 std::string emit_model(const ir::Program& program, std::string_view prefix, const Entries& entries) {
-  const ir::Program with_loops = reroll::with_loops(program);
-  return ModelPrinter(with_loops, prefix, entries).print();
+  ir::Program with_loops = reroll::with_loops(program);
+  ir::share_layout(with_loops);
+  std::string text;
+  for (std::size_t k = 0; k < with_loops.structures.size(); ++k)
+    text += ModelPrinter(with_loops.structures[k], fmt::format("{}_in_{}", prefix, k), Entries{}).print();
+  return text + ModelPrinter(with_loops, prefix, entries).print();
 }
 
 }  // namespace emit_c

@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -179,6 +180,23 @@ class ProcessMetadata {
     for (const std::string& s : program.state_names) state_names_.push_back(s.c_str());
     for (const ir::Constraint& c : program.constraints) constraints_.push_back({c.text.c_str(), c.line, c.order});
     for (const ir::Condition& c : program.conditions) conditions_.push_back({c.text.c_str(), c.line, c.time});
+    if (!program.structures.empty()) {
+      for (const ir::Automaton& a : program.automata) {
+        std::vector<const char*>& modes = modes_.emplace_back();
+        for (const std::string& mode : a.modes) modes.push_back(mode.c_str());
+        automata_.push_back(
+            {a.name.c_str(), modes.data(), static_cast<std::uint32_t>(modes.size()), a.slot, a.stride});
+      }
+      model_.automata = automata_.data();
+      model_.structure_of = program.structure_of.data();
+    }
+    plans_ = ir::plan_table(program);
+    for (std::size_t k = 0; k < plans_.plans.size(); ++k) plans_.plans[k].name = program.plans[k].name.c_str();
+    model_.plans = plans_.plans.data();
+    model_.plan_phases = plans_.phases.data();
+    model_.plan_places = plans_.places.data();
+    if (!program.conflicts.start.empty())
+      model_.conflicts = {program.conflicts.start.data(), program.conflicts.index.data()};
     model_.name = program.name.c_str();
     model_.channels = channels_.data();
     model_.input_channels = input_channels_.data();
@@ -229,6 +247,9 @@ class ProcessMetadata {
   std::vector<const char*> state_names_;
   std::vector<tactus_constraint> constraints_;
   std::vector<tactus_condition> conditions_;
+  std::deque<std::vector<const char*>> modes_;
+  std::vector<tactus_automaton> automata_;
+  ir::PlanTable plans_;
 };
 
 // Object files -> callable memory.
@@ -265,9 +286,109 @@ struct CompiledModel::Implementation {
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
     if (!program.tangents) functions |= tangent::needed_at_the_start(program);
+    for (ir::Program& structure : program.structures)
+      structure = with_room_for_tangents(std::move(structure), functions);
+    if (!program.structures.empty()) {
+      ir::share_layout(program);
+      return program;
+    }
     program.tangent_work_count = tangent::work_count(program);
     if (functions != tangent::none) tangent::add(program, functions);
     return program;
+  }
+
+  // A table for each structure, and one for all: the kernel's functions, which ask for the one that holds.
+  void compile_structures() {
+    const auto start = Clock::now();
+    structure_tables.resize(program.structures.size());
+    for (std::size_t k = 0; k < program.structures.size(); ++k) {
+      const tactus_model*& place = structure_tables[k];
+      structures.push_back(std::make_unique<CompiledModel>(program.structures[k], options));
+      Implementation& part = *structures.back()->implementation_;
+      place = part.quick;
+      times.build += part.times.build;
+      part.announce([&place](const tactus_model* better) {
+        std::atomic_ref<const tactus_model*>(place).store(better, std::memory_order_release);
+      });
+    }
+    whole = whole_table(structure_tables);
+    quick = &whole;
+    current.store(quick, std::memory_order_release);
+    times.quick = seconds_since(start);
+  }
+
+  // Tells, now or later, of the optimised table.
+  void announce(std::function<void(const tactus_model*)> to) {
+    const std::lock_guard lock(listener_mutex);
+    listener = std::move(to);
+    if (const tactus_model* table = optimised.load(std::memory_order_acquire)) listener(table);
+  }
+
+  tactus_model whole_table(const std::vector<const tactus_model*>& tables) const {
+    const tactus_model& first = *tables.front();
+    tactus_model table = metadata.model();
+    table.abi = TACTUS_ABI;
+    table.state_count = first.state_count;
+    table.input_count = first.input_count;
+    table.parameter_count = first.parameter_count;
+    table.derived_count = program.derived_count;
+    table.output_count = program.output_count;
+    table.warm_count = program.warm_count;
+    table.discrete_count = program.discrete_count;
+    table.event_count = first.event_count;
+    table.delay_count = first.delay_count;
+    table.table_count = first.table_count;
+    table.history_count = first.history_count;
+    for (const tactus_model* structure : tables) {
+      table.work_count = std::max(table.work_count, structure->work_count);
+      table.watch_count = std::max(table.watch_count, structure->watch_count);
+      table.relation_count = std::max(table.relation_count, structure->relation_count);
+      table.constraint_count = std::max(table.constraint_count, structure->constraint_count);
+    }
+    table.layout = first.layout;
+    table.channel_count = first.channel_count;
+    table.input_channel_count = first.input_channel_count;
+    table.port_count = first.port_count;
+    table.block_count = first.block_count;
+    table.drawing_count = first.drawing_count;
+    table.drawing_option_count = first.drawing_option_count;
+    table.dimensions = first.dimensions;
+    table.starting_time = first.starting_time;
+    table.ending_time = first.ending_time;
+    table.step_size = first.step_size;
+    table.tolerance = first.tolerance;
+    table.record_period = first.record_period;
+    table.event_precision = first.event_precision;
+    table.solver = first.solver;
+    table.max_transitions = first.max_transitions;
+    table.hand_period = first.hand_period;
+    table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
+    table.plan_count = first.plan_count;
+    table.structures = tables.data();
+    table.structure_count = static_cast<std::uint32_t>(tables.size());
+    table.prepare = tk_modes_prepare;
+    table.initialize = tk_modes_initialize;
+    table.derivative = tk_modes_derivative;
+    table.outputs = tk_modes_outputs;
+    table.fire = tk_modes_fire;
+    table.watch = tk_modes_watch;
+    table.constrain = tk_modes_constrain;
+    table.tangent = first.tangent != nullptr ? tk_modes_tangent : nullptr;
+    table.fixed_steps = tk_modes_fixed_steps;
+    table.adaptive_step = tk_modes_adaptive_step;
+    return table;
+  }
+
+  const tactus_model* whole_with_tangents(tangent::Functions functions) {
+    std::vector<const tactus_model*> tables;
+    for (const auto& structure : structures) tables.push_back(structure->with_tangents(functions));
+    for (const WholeTable& known : whole_tables) {
+      if (known.structures == tables) return &known.table;
+    }
+    WholeTable& added = whole_tables.emplace_back();
+    added.structures = std::move(tables);
+    added.table = whole_table(added.structures);
+    return &added.table;
   }
 
   void compile_quick() {
@@ -310,12 +431,14 @@ struct CompiledModel::Implementation {
     if (cancelled) return;
     const auto* table = loader.load<const tactus_model*>(std::move(object), "optimised", table_name);
     optimised_seconds.store(seconds_since(start));
+    const std::lock_guard lock(listener_mutex);
     optimised.store(table, std::memory_order_release);
     current.store(table, std::memory_order_release);
+    if (listener) listener(table);
   }
 
   bool has_optimised_tier() const {
-    return options.optimise && ir::instruction_count(looped) <= options.optimisation_limit;
+    return options.optimise && program.structures.empty() && ir::instruction_count(looped) <= options.optimisation_limit;
   }
 
   // Tangents on their own: the tables' other functions stay as they are.
@@ -337,6 +460,7 @@ struct CompiledModel::Implementation {
 
   const tactus_model* with_tangents(tangent::Functions functions) {
     const std::lock_guard lock(tangent_mutex);
+    if (!structures.empty()) return whole_with_tangents(functions);
     if ((functions & ~options.tangents) == 0 && program.tangents) return current.load(std::memory_order_acquire);
     if ((functions & ~compiled_tangents) != 0 || quick_tangent == nullptr) {
       if (tangent_thread.joinable()) tangent_thread.join();
@@ -406,12 +530,27 @@ struct CompiledModel::Implementation {
   std::atomic<double> tangent_seconds = 0;
   std::deque<TangentTable> tangent_tables;  // they never move
   std::thread tangent_thread;
+
+  // With modes.
+  struct WholeTable {
+    std::vector<const tactus_model*> structures;
+    tactus_model table = {};
+  };
+  tactus_model whole = {};
+  std::vector<const tactus_model*> structure_tables;  // each the best there is
+  std::deque<WholeTable> whole_tables;                // with tangents; they never move
+  std::mutex listener_mutex;
+  std::function<void(const tactus_model*)> listener;
+  std::vector<std::unique_ptr<CompiledModel>> structures;  // last, so that their threads end before what they write to
 };
 
 CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
     : implementation_(std::make_unique<Implementation>(std::move(program), options)) {
   Implementation& self = *implementation_;
-  self.compile_quick();
+  if (self.program.structures.empty())
+    self.compile_quick();
+  else
+    self.compile_structures();
   if (self.has_optimised_tier()) self.thread = std::thread([&self] { self.compile_optimised(); });
 }
 
@@ -429,6 +568,7 @@ const tactus_model* CompiledModel::optimised() const {
 
 const tactus_model* CompiledModel::wait_optimised() {
   if (implementation_->thread.joinable()) implementation_->thread.join();
+  for (const auto& structure : implementation_->structures) structure->wait_optimised();
   const std::lock_guard lock(implementation_->tangent_mutex);
   if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
   return current();

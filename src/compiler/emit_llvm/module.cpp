@@ -66,6 +66,7 @@ class ModuleBuilder {
     const Metadata metadata =
         options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
     sampled_ = metadata.tables;
+    if (!program_.structures.empty()) return build_whole(metadata);
     residuals();
     llvm::Function* prepare = function("prepare", program_.prepare, Arguments::none);
     llvm::Function* initialize = function("initialize", program_.initialize, Arguments::none);
@@ -820,7 +821,29 @@ class ModuleBuilder {
     llvm::Constant* factor_order;
     llvm::Constant* factor_diagonal;
     llvm::Constant* factor_places;
+    llvm::Constant* automata;
+    llvm::Constant* structures;
+    llvm::Constant* structure_of;
+    llvm::Constant* conflicts_start;
+    llvm::Constant* conflicts_index;
+    llvm::Constant* plans;
+    llvm::Constant* plan_phases;
+    llvm::Constant* plan_places;
   };
+
+  // The table that stands for all structures, whose own tables are named after it.
+  std::unique_ptr<llvm::Module> build_whole(const Metadata& metadata) {
+    const auto entry = [&](const char* name, std::initializer_list<llvm::Type*> beyond) {
+      return kernel_entry(std::string("tk_modes_") + name, beyond);
+    };
+    table(metadata,
+          {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
+           entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
+           entry("constrain", {real_, pointer_, pointer_}), null(),
+           entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}), entry("fixed_steps", {i32_, real_, i64_}),
+           entry("adaptive_step", {i32_, real_, real_, real_})});
+    return std::move(module_);
+  }
 
   llvm::Constant* address(const void* pointer) {
     if (pointer == nullptr) return null();
@@ -854,7 +877,15 @@ class ModuleBuilder {
             address(m.factors.index),
             address(m.factor_order),
             address(m.factor_diagonal),
-            address(m.factor_places)};
+            address(m.factor_places),
+            address(m.automata),
+            address(static_cast<const void*>(m.structures)),
+            address(m.structure_of),
+            address(m.conflicts.start),
+            address(m.conflicts.index),
+            address(m.plans),
+            address(m.plan_phases),
+            address(m.plan_places)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -888,6 +919,13 @@ class ModuleBuilder {
     for (const ir::Constraint& c : program_.constraints) count(c.text);
     for (const ir::Condition& c : program_.conditions) count(c.text);
     for (const std::string& s : program_.state_names) count(s);
+    for (const ir::Plan& p : program_.plans) count(p.name);
+    if (!program_.structures.empty()) {
+      for (const ir::Automaton& a : program_.automata) {
+        count(a.name);
+        for (const std::string& mode : a.modes) count(mode);
+      }
+    }
     return bytes;
   }
 
@@ -926,7 +964,7 @@ class ModuleBuilder {
     std::size_t next_event = 0;
     m.events = array(events.events, [&](const tactus_event& e) {
       return structure({text(program_.events[next_event++].name), u32(e.kind), u32(e.first), u32(e.count), u32(e.line),
-                        real(e.period), real(e.from)});
+                        real(e.period), real(e.from), u32(e.flags), u32(e.pulse)});
     });
     m.event_times = doubles(events.times);
     m.delays = array(ir::delay_table(program_), [&](const tactus_delay& d) {
@@ -958,6 +996,33 @@ class ModuleBuilder {
     m.factor_diagonal = words(tangents.factors.diagonal);
     m.factor_places = words(tangents.factors.places);
     m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
+    m.conflicts_start = words(program_.conflicts.start);
+    m.conflicts_index = words(program_.conflicts.index);
+    const ir::PlanTable plan_table = ir::plan_table(program_);
+    std::size_t next_plan = 0;
+    m.plans = array(plan_table.plans, [&](const tactus_plan& p) {
+      return structure({text(program_.plans[next_plan++].name), u32(p.event), u32(p.failed), u32(p.first_chosen),
+                        u32(p.chosen_count), u32(p.guess), u32(p.first_phase), u32(p.phase_count), u32(p.has_otherwise),
+                        u32(p.line)});
+    });
+    m.plan_phases = array(plan_table.phases, [&](const tactus_plan_phase& p) {
+      return structure({u32(p.event), u32(p.target), u32(p.target_count)});
+    });
+    m.plan_places = words(plan_table.places);
+    m.automata = m.structures = m.structure_of = null();
+    if (!program_.structures.empty()) {
+      m.automata = array(program_.automata, [&](const ir::Automaton& a) {
+        llvm::Constant* modes = array(a.modes, [&](const std::string& mode) { return text(mode); });
+        return structure({text(a.name), modes, u32(a.modes.size()), u32(a.slot), u32(a.stride)});
+      });
+      std::size_t next_structure = 0;
+      m.structures = array(program_.structures, [&](const ir::Program&) -> llvm::Constant* {
+        return new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context_), true,
+                                        llvm::GlobalValue::ExternalLinkage, nullptr,
+                                        structure_table(options_.table, next_structure++));
+      });
+      m.structure_of = words(program_.structure_of);
+    }
 
     TACTUS_CHECK(texts_.size() == bytes->getNumElements());
     texts_global_->setInitializer(llvm::ConstantDataArray::getString(context_, texts_, false));
@@ -986,8 +1051,8 @@ class ModuleBuilder {
         u32(program_.conditions.size()),
         u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.linear), u32(l.size)}),
+                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot), u32(l.watched),
+                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.plan), u32(l.linear), u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,
@@ -1030,6 +1095,16 @@ class ModuleBuilder {
         real(program_.hand_period),
         real(program_.guard_precision),
         u32(program_.location_steps),
+        m.automata,
+        m.structures,
+        m.structure_of,
+        u32(program_.structures.empty() ? 0 : program_.automata.size()),
+        u32(program_.structures.size()),
+        structure({m.conflicts_start, m.conflicts_index}),
+        m.plans,
+        m.plan_phases,
+        m.plan_places,
+        u32(program_.plans.size()),
         entries[0],
         entries[1],
         entries[2],
@@ -1086,6 +1161,10 @@ std::unique_ptr<llvm::Module> build_tangent_module(const ir::Program& program, c
                                                    const std::string& name, const tactus_model& table,
                                                    llvm::LLVMContext& context, const ModuleOptions& options) {
   return ModuleBuilder(program, &tangents, context, options).build_tangents(name, table);
+}
+
+std::string structure_table(const std::string& table, std::size_t structure) {
+  return table + "_in_" + std::to_string(structure);
 }
 
 KernelEntries specialised_entries(const ir::Program& program, int solver) {

@@ -37,6 +37,8 @@ struct ModuleOptions {
   std::size_t inline_elementary_limit = 0;
 };
 
+// With structures: the table that stands for all of them alone. Their own are modules, too, whose tables are called `structure_table`.
+[[nodiscard]] std::string structure_table(const std::string& table, std::size_t structure);
 [[nodiscard]] std::unique_ptr<llvm::Module> build_module(const ir::Program& program, llvm::LLVMContext& context,
                                                          const ModuleOptions& options);
 

@@ -24,6 +24,7 @@ LLD_HAS_DRIVER(wasm)
 #include "base/check.h"
 #include "compiler/emit_llvm/codegen.h"
 #include "compiler/emit_llvm/module.h"
+#include "compiler/ir/layout.h"
 #include "compiler/reroll/reroll.h"
 
 namespace emit_llvm {
@@ -119,6 +120,25 @@ std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& mach
   return link(generate_code(module, machine, never_cancelled), exports, failure);
 }
 
+// The module of a program, with those of its structures, whose loops are the kernel's own.
+std::unique_ptr<llvm::Module> build_with_structures(const ir::Program& given, llvm::LLVMContext& context,
+                                                    const ModuleOptions& options) {
+  ir::Program program = reroll::with_loops(given);
+  ir::share_layout(program);
+  auto whole = build_module(program, context, options);
+  for (std::size_t k = 0; k < program.structures.size(); ++k) {
+    ModuleOptions own = options;
+    own.prefix = options.prefix + "_in_" + std::to_string(k);
+    own.table = structure_table(options.table, k);
+    own.fixed_steps = "tk_fixed_steps";
+    own.adaptive_step = "tk_adaptive_step";
+    own.always_inline_limit = 0;
+    const bool failed = llvm::Linker::linkModules(*whole, build_module(program.structures[k], context, own));
+    TACTUS_CHECK(!failed);
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& failure) {
@@ -137,7 +157,7 @@ std::vector<std::uint8_t> emit_wasm(const ir::Program& program, std::string& fai
   options.fixed_steps = entries.fixed_steps;
   options.adaptive_step = entries.adaptive_step;
   options.always_inline_limit = inlined_in_all / static_cast<std::size_t>(entries.evaluations);
-  const auto module = build_module(reroll::with_loops(program), context, options);
+  const auto module = build_with_structures(program, context, options);
   link_kernel(*module, kernel_bitcode_wasm(), Link::all);
   internalize(*module, {options.table});
   return finish(*module, *machine, {options.table}, failure);
@@ -156,8 +176,7 @@ std::vector<std::uint8_t> emit_wasm_batch(std::span<const ir::Program> programs,
     options.prefix = "m" + std::to_string(k);
     options.table = options.prefix + "_model";
     tables.push_back(options.table);
-    const bool failed =
-        llvm::Linker::linkModules(whole, build_module(reroll::with_loops(programs[k]), context, options));
+    const bool failed = llvm::Linker::linkModules(whole, build_with_structures(programs[k], context, options));
     TACTUS_CHECK(!failed);
   }
   link_kernel(whole, kernel_bitcode_wasm(), Link::all);

@@ -25,11 +25,17 @@ class Declarations {
   Scope& run() {
     Scope& top = add_scope(program_.items);
     declare_files(top);
-    declare(top, program_.items, nullptr);
+    declare(top, program_.items, nullptr, nullptr);
     return top;
   }
 
  private:
+  // An `in` block around an item.
+  struct Mode {
+    const Mode* outer;
+    NodeId condition;
+  };
+
   Scope& add_scope(const Body& body) {
     program_.scopes.push_back(std::make_unique<Scope>());
     program_.scopes.back()->body = &body;
@@ -45,7 +51,7 @@ class Declarations {
       file.is_file = true;
       file.prefix = use.name + ".";
       files.emplace(use.file, &file);
-      declare(file, *file.body, nullptr);
+      declare(file, *file.body, nullptr, nullptr);
     }
     for (const parse::Use& use : tree_.uses) {
       if (use.file == parse::no_body) continue;
@@ -78,15 +84,23 @@ class Declarations {
     user.imports.push_back(&file);
   }
 
-  void enter(Scope& scope, NameId name, Entry entry) {
+  // Null after reporting.
+  Entry* enter(Scope& scope, NameId name, Entry entry) {
     auto [found, fresh] = scope.entries.emplace(name, entry);
     if (!fresh) {
-      diags_.report(entry.span, name_taken, names_.text(name)).related(found->second.span, "declared here before");
+      auto report = diags_.report(entry.span, name_taken, names_.text(name));
+      const base::Span before = found->second.span;
+      if (before.file == entry.span.file && before.begin == entry.span.begin)
+        report.hint("a loop declares it in every turn; make it a family: `{}[i in 1..3]`", names_.text(name));
+      else
+        report.related(found->second.span, "declared here before");
+      return nullptr;
     }
+    return &found->second;
   }
 
-  // Every name that a body declares, and the instances in it. `locals`: counters of the loops around.
-  void declare(Scope& scope, const Body& body, const Local* locals) {
+  // Every name that a body declares, and the instances in it. `locals`: counters of the loops around; `modes`: the `in` blocks around.
+  void declare(Scope& scope, const Body& body, const Local* locals, const Mode* modes) {
     for (const parse::Constant& item : body.constants) {
       Entry entry{What::constant, item.name_span};
       entry.value = item.value;
@@ -119,11 +133,42 @@ class Declarations {
       declare_one_or_many(scope, item.name, item.name_span, item.family, What::behaviour, locals);
     }
     for (const parse::Condition& item : body.conditions) (void)number(program_, item.time, scope, locals);
-    for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals);
+    for (const parse::Automaton& item : body.automata) declare_automaton(scope, item, locals);
+    for (const parse::Transition& item : body.transitions) declare_transition(scope, item, 0, false, locals);
+    for (const parse::Sequence& item : body.sequences)
+      declare_transition(scope, item, item.phases.size(), false, locals);
+    for (const parse::Plan& item : body.plans) declare_transition(scope, item, item.phases.size(), true, locals);
+    for (const parse::Equation& item : body.equations) declare_equation(scope, item, locals, modes);
     for (const parse::Loop& loop : body.loops) {
       repeat(program_, loop.low, loop.high, loop.name, scope, locals,
-             [&](const Local* inner, long long) { declare(scope, program_.bodies[loop.body], inner); });
+             [&](const Local* inner, long long) { declare(scope, program_.bodies[loop.body], inner, modes); });
     }
+    for (const parse::InBlock& block : body.in_blocks) {
+      const Mode inner{modes, block.condition};
+      declare(scope, program_.bodies[block.body], locals, &inner);
+    }
+  }
+
+  void declare_automaton(Scope& scope, const parse::Automaton& item, const Local* locals) {
+    for (const parse::AutomatonStart& start : item.starts) {
+      const auto is_it = [&](const parse::ModeName& mode) { return mode.name == start.mode; };
+      if (std::any_of(item.modes.begin(), item.modes.end(), is_it)) continue;
+      std::vector<std::string_view> known;
+      for (const parse::ModeName& mode : item.modes) known.push_back(names_.text(mode.name));
+      auto report = diags_.report(start.span, no_mode, names_.text(item.name), names_.text(start.mode));
+      if (auto near = base::nearest(names_.text(start.mode), known)) report.hint("did you mean `{}`?", *near);
+      report.hint("its modes are {}", list(known));
+    }
+    Entry* entry = declare_one_or_many(scope, item.name, item.name_span, item.family, What::automaton, locals);
+    if (entry) entry->automaton = &item;
+  }
+
+  void declare_transition(Scope& scope, const parse::Transition& item, std::size_t phases, bool can_fail,
+                          const Local* locals) {
+    Entry* entry = declare_one_or_many(scope, item.name, item.name_span, item.family, What::transition, locals);
+    if (!entry) return;
+    entry->phases = static_cast<std::uint32_t>(phases);
+    entry->can_fail = can_fail;
   }
 
   // Parameters that say when an event happens are fixed before the run, as are those of the times of conditions.
@@ -134,19 +179,20 @@ class Declarations {
     for (NodeId time : item.times) (void)number(program_, time, scope, locals);
   }
 
-  void declare_one_or_many(Scope& scope, NameId name, base::Span span, const parse::Family& family, What what,
-                           const Local* locals) {
+  // The entry; null after reporting.
+  Entry* declare_one_or_many(Scope& scope, NameId name, base::Span span, const parse::Family& family, What what,
+                             const Local* locals) {
     Entry entry{what, span};
     if (family.valid()) {
       auto range = range_of(program_, family.low, family.high, scope, locals);
-      if (!range) return;
+      if (!range) return nullptr;
       entry.is_family = true;
       std::tie(entry.low, entry.high) = *range;
     }
-    enter(scope, name, std::move(entry));
+    return enter(scope, name, std::move(entry));
   }
 
-  void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals) {
+  void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals, const Mode* modes) {
     auto called = called_module(program_, item, scope);
     if (!called) {
       if (!item.left.valid() || is_meant_as_instance(item, scope))
@@ -158,13 +204,13 @@ class Declarations {
     if (!item.left.valid()) {
       const int number = ++scope.anonymous[called->module];
       const std::string name = fmt::format("{}[{}]", names_.text(called->module->name), number);
-      add_instance(scope, *called, item, name, locals);
+      add_instance(scope, *called, item, name, locals, modes);
       return;
     }
     const NameId name = tree_[item.left].name;
     Entry entry{What::instance, tree_[item.left].span};
     if (!item.family.valid()) {
-      entry.scope = add_instance(scope, *called, item, names_.text(name), locals);
+      entry.scope = add_instance(scope, *called, item, names_.text(name), locals, modes);
     } else {
       auto range = range_of(program_, item.family.low, item.family.high, scope, locals);
       if (!range) return;
@@ -173,7 +219,7 @@ class Declarations {
       repeat(program_, item.family.low, item.family.high, item.family.index, scope, locals,
              [&](const Local* inner, long long i) {
                const std::string path = fmt::format("{}[{}]", names_.text(name), i);
-               entry.elements.push_back(add_instance(scope, *called, item, path, inner));
+               entry.elements.push_back(add_instance(scope, *called, item, path, inner, modes));
              });
     }
     enter(scope, name, std::move(entry));
@@ -205,8 +251,11 @@ class Declarations {
       return fmt::format("ports are joined by an equation, `{} = {};`, or by giving both instances the same name",
                          argument(1), argument(2));
     if (name == "annotation") return "settings stand under `simulation`: `simulation ending_time = 10`";
-    if (name == "reinit" || name == "assert" || name == "terminate")
-      return "what happens at an instant is an event: `event E when c;`, answered under `reactive`";
+    if (name == "reinit")
+      return fmt::format("what jumps is said in a transition: `transition T when c {{ next({}) = {}; }}`", argument(1),
+                         argument(2));
+    if (name == "assert") return fmt::format("write `require {} else \"..\";`", argument(1));
+    if (name == "terminate") return "write `stop when c;`";
     if (name == "print" || name == "printf" || name == "disp" || name == "plot")
       return "every name is recorded; `external GUI writes x` shows one";
     return "";
@@ -239,7 +288,7 @@ class Declarations {
 
   // The instance's scope with its ports; null after reporting.
   Scope* add_instance(Scope& parent, const Called& called, const parse::Equation& item, const std::string& path,
-                      const Local* locals) {
+                      const Local* locals, const Mode* modes) {
     const std::string& module_name = names_.text(called.module->name);
     if (parent.depth >= deepest_instance) {
       if (!program_.is_too_large)
@@ -259,9 +308,10 @@ class Declarations {
     scope.module = called.module;
     scope.depth = parent.depth + 1;
     copy_locals(locals, scope.locals);
+    for (; modes; modes = modes->outer) scope.modes.push_back(modes->condition);
     bind_arguments(scope, item, module_name);
     program_.instances.push_back(&scope);
-    declare(scope, *scope.body, nullptr);
+    declare(scope, *scope.body, nullptr, nullptr);
     for (std::uint32_t i = 1; i < tree_[item.right].child_count && !scope.arguments.empty(); ++i) {
       const parse::Node& argument = tree_[tree_.child(item.right, i)];
       if (argument.kind != NodeKind::argument || scope.arguments.erase(argument.name) == 0) continue;

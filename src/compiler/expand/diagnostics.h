@@ -23,5 +23,8 @@ inline constexpr diag::Kind<Text> name_taken{"E010", "`{}` is declared twice"};
 inline constexpr diag::Kind<long long, Text> no_element{"E011", "there is no element {} in `{}`"};
 inline constexpr diag::Kind<Text> module_not_a_value{"E012", "`{}` is a module, not a function"};
 inline constexpr diag::Kind<Text> file_not_found{"E013", "there is no file `{}`"};
+inline constexpr diag::Kind<Text, Text> no_mode{"E014", "the automaton `{}` has no mode `{}`"};
+inline constexpr diag::Kind<Text> automaton_not_a_value{"E015", "`{}` is an automaton, not a value"};
+inline constexpr diag::Kind<Text> no_automaton{"E016", "`{}` is not a mode of an automaton"};
 
 }  // namespace expand

@@ -7,7 +7,6 @@
 #include "base/nearest.h"
 #include "compiler/expand/members.h"
 #include "compiler/expand/numbers.h"
-#include "compiler/expand/paths.h"
 #include "compiler/parse/parse.h"
 
 namespace expand {
@@ -70,8 +69,10 @@ NodeId Expressions::expand_children(NodeId id, std::uint32_t from, Scope& scope,
 
 NodeId Expressions::expand_name(NodeId id, Scope& scope, const Local* locals) {
   const parse::Node node = tree_[id];
-  if (const Local* local = find_local(locals, node.name))
-    return local->number ? add_number(*local->number, node.span) : id;
+  if (const Local* local = find_local(locals, node.name)) {
+    if (local->number) return add_number(*local->number, node.span);
+    return local->full.valid() ? add_name(names_.text(local->full), node.span) : id;
+  }
   if (node.name == program_.time || node.name == program_.pi) return id;
   Found found = find(scope, node.name);
   if (!found.entry) return scope.prefix.empty() ? id : add_name(scope.prefix + names_.text(node.name), node.span);
@@ -94,6 +95,9 @@ NodeId Expressions::meaning_of(NodeId id, NameId name, Found found) {
       diags_.report(span, module_not_a_value, names_.text(name))
           .hint("an instance is an item of its own: `s = {}(..);`, and its values are `s.x`", names_.text(name));
       return id;
+    case What::automaton:
+      report_automaton(id, entry);
+      return id;
     case What::port:
     case What::parameter: {
       const NodeId bound = bound_to(name, found);
@@ -113,6 +117,14 @@ NodeId Expressions::meaning_of(NodeId id, NameId name, Found found) {
     return add({.kind = NodeKind::tuple, .span = span}, children);
   }
   return full == names_.text(name) && tree_[id].kind == NodeKind::name ? id : add_name(full, span);
+}
+
+void Expressions::report_automaton(NodeId id, const Entry& entry) {
+  const std::string path = parse::print(tree_, names_, id);
+  const bool is_whole_family = entry.is_family && tree_[id].kind != NodeKind::index;
+  diags_.report(tree_[id].span, automaton_not_a_value, path)
+      .hint("ask for one of its modes: `{}{}.{}`", path, is_whole_family ? fmt::format("[{}]", entry.low) : "",
+            names_.text(entry.automaton->modes.front().name));
 }
 
 NodeId Expressions::bound_to(NameId name, Found found) {
@@ -142,7 +154,7 @@ NodeId Expressions::bound_to(NameId name, Found found) {
   const base::Span span = tree_[entry.argument].span;
   const NodeId own = add_name(found.scope->prefix + names_.text(name), span);
   if (tree_[value].kind == NodeKind::name && tree_[value].name == tree_[own].name) return {};
-  tree_.equations.push_back({span, own, value, {}});
+  tree_.equations.push_back({span, own, value, {}, found.scope->mode});
   return {};
 }
 
@@ -171,7 +183,13 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
   bool reported = false;
   Scope* inside = instance_of(program_, tree_.child(id, 0), scope, locals, &reported);
   if (reported) return id;
-  if (!inside) return expand_device_value(id, scope, locals);
+  if (!inside) {
+    const Named named = named_by(program_, tree_.child(id, 0), scope, locals, &reported);
+    if (reported) return id;
+    if (!named.entry) return expand_device_value(id, scope, locals);
+    const NodeId made = named.entry->what == What::automaton ? mode_of(id, named) : expand_event_of(id, named);
+    return made.valid() ? made : id;
+  }
   Found found = find_own(*inside, node.name);
   if (found.entry) return meaning_of(id, node.name, found);
   if (inside->is_file || !mentions(*inside->body, node.name)) {
@@ -186,6 +204,47 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
   return add_name(inside->prefix + names_.text(node.name), node.span);
 }
 
+NodeId Expressions::mode_of(NodeId id, const Named& automaton) {
+  const parse::Node node = tree_[id];
+  const std::vector<parse::ModeName>& modes = automaton.entry->automaton->modes;
+  const bool is_there =
+      std::any_of(modes.begin(), modes.end(), [&](const parse::ModeName& mode) { return mode.name == node.name; });
+  if (is_there) return add_name(fmt::format("{}.{}", automaton.full, names_.text(node.name)), node.span);
+  std::vector<std::string_view> known;
+  for (const parse::ModeName& mode : modes) known.push_back(names_.text(mode.name));
+  const std::string path = parse::print(tree_, names_, tree_.child(id, 0));
+  auto report = diags_.report(node.span, no_mode, path, names_.text(node.name));
+  if (auto near = base::nearest(names_.text(node.name), known)) report.hint("did you mean `{}.{}`?", path, *near);
+  report.hint("its modes are {}", list(known));
+  return {};
+}
+
+// `Lap.phase2`, `Fire.failed`: an instant. `Lap.Idle`, `Lap.Phase2`: a mode of the automaton that a sequence becomes.
+NodeId Expressions::expand_event_of(NodeId id, const Named& transition) {
+  const parse::Node node = tree_[id];
+  const std::string& name = names_.text(node.name);
+  const Entry& entry = *transition.entry;
+  bool is_there = (entry.can_fail && (name == "failed" || name == "Failed")) || (entry.phases > 0 && name == "Idle");
+  for (std::uint32_t i = 1; i <= entry.phases; ++i)
+    is_there = is_there || name == fmt::format("phase{}", i) || name == fmt::format("Phase{}", i);
+  if (is_there) return add_name(fmt::format("{}.{}", transition.full, name), node.span);
+  const std::string path = parse::print(tree_, names_, tree_.child(id, 0));
+  auto report = diags_.report(node.span, no_member, path, name);
+  if (entry.phases == 0)
+    report.hint("`{}` is one jump; its name alone is the event", path);
+  else
+    report.hint("its phases end with `{0}.phase1`{1}; {2}in a phase it is `{0}.Phase1`, before and after `{0}.Idle`",
+                path, entry.phases > 1 ? fmt::format(" to `{}.phase{}`", path, entry.phases) : "",
+                entry.can_fail ? fmt::format("a search that fails is `{}.failed`; ", path) : "");
+  return id;
+}
+
+NodeId Expressions::both(NodeId a, NodeId b) {
+  if (!a.valid() || !b.valid()) return a.valid() ? a : b;
+  const parse::Child children[] = {{a}, {b}};
+  return add({.kind = NodeKind::logical_and, .span = tree_[b].span}, children);
+}
+
 // `hand.position` stays as it is; anything else before a dot is a mistake, which check reports.
 NodeId Expressions::expand_device_value(NodeId id, Scope& scope, const Local* locals) {
   const NodeId base = tree_.child(id, 0);
@@ -193,7 +252,6 @@ NodeId Expressions::expand_device_value(NodeId id, Scope& scope, const Local* lo
   return expand_children(id, 0, scope, locals);
 }
 
-// Whether a body's items use a name, so that an instance has it.
 bool Expressions::mentions(const Body& body, NameId name) {
   auto [known, fresh] = mentioned_.try_emplace(&body);
   if (fresh) {
@@ -205,6 +263,7 @@ bool Expressions::mentions(const Body& body, NameId name) {
       }
       for (const parse::Condition& item : items.conditions) open.push_back(item.variable);
       for (const parse::Loop& item : items.loops) self(program_.bodies[item.body], self);
+      for (const parse::InBlock& item : items.in_blocks) self(program_.bodies[item.body], self);
     };
     look_into(body, look_into);
     while (!open.empty()) {
@@ -235,6 +294,10 @@ NodeId Expressions::expand_index(NodeId id, Scope& scope, const Local* locals) {
   }
   auto element = element_of(program_, id, *family.entry, scope, locals);
   if (!element) return id;
+  if (family.entry->what == What::automaton) {
+    report_automaton(id, *family.entry);
+    return id;
+  }
   const NameId name = tree_[base].name;
   NodeId made = add_name(fmt::format("{}{}[{}]", family.scope->prefix, names_.text(name), *element), node.span);
   if (primes > 0) {
@@ -262,7 +325,10 @@ NodeId Expressions::expand_call(NodeId id, Scope& scope, const Local* locals) {
   } else {
     function = expand(callee, scope, locals);
   }
-  const NodeId made = expand_children(id, 1, scope, locals);
+  // The first argument of `at` and `since` names an instant.
+  const bool names_instant = kind == NodeKind::name && function == callee &&
+                             (names_.text(tree_[callee].name) == "at" || names_.text(tree_[callee].name) == "since");
+  const NodeId made = expand_children(id, names_instant ? 2 : 1, scope, locals);
   if (function == callee) return made;
   const parse::Node called = tree_[made];
   std::vector<parse::Child> children(tree_.children_of(made).begin(), tree_.children_of(made).end());

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "compiler/expand/paths.h"
 #include "compiler/expand/program.h"
 
 namespace expand {
@@ -24,6 +25,15 @@ class Expressions {
   // than a reference gives that name an equation.
   NodeId bound_to(NameId name, Found found);
 
+  // `ball.Rolling` written at `id`, by its full name; not valid, after reporting, when the automaton has no such mode.
+  NodeId mode_of(NodeId id, const Named& automaton);
+
+  // Whether a body's items use a name, so that an instance has it.
+  bool mentions(const Body& body, NameId name);
+
+  // Both hold; either may be not valid, which always holds.
+  NodeId both(NodeId a, NodeId b);
+
   NodeId add(parse::Node node, std::span<const parse::Child> children = {});
   NodeId add_name(const std::string& name, base::Span span);
   NodeId add_number(double number, base::Span span);
@@ -39,7 +49,8 @@ class Expressions {
   NodeId expand_sum_over(NodeId id, Scope& scope, const Local* locals);
   NodeId meaning_of(NodeId id, NameId name, Found found);
   bool is_reference(NodeId id) const;
-  bool mentions(const Body& body, NameId name);
+  void report_automaton(NodeId id, const Entry& entry);
+  NodeId expand_event_of(NodeId id, const Named& transition);
 
   Program& program_;
   parse::Tree& tree_;

@@ -1,9 +1,12 @@
 #include "compiler/expand/items.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <deque>
 
 #include "compiler/expand/expressions.h"
+#include "compiler/expand/jumps.h"
 #include "compiler/expand/numbers.h"
 #include "compiler/expand/paths.h"
 
@@ -15,24 +18,44 @@ using parse::NodeKind;
 class Items {
  public:
   explicit Items(Program& program)
-      : program_(program), tree_(program.tree), names_(program.names), expressions_(program) {}
+      : program_(program),
+        tree_(program.tree),
+        names_(program.names),
+        expressions_(program),
+        jumps_(program, expressions_) {}
 
   void write(Scope& top) {
+    for (Scope* instance : program_.instances) find_mode(*instance);
     for (parse::External& external : tree_.externals) expand_external(external, top);
     for (parse::Setting& setting : tree_.settings) {
       if (tree_[setting.value].kind != NodeKind::name) setting.value = expressions_.expand(setting.value, top, nullptr);
     }
-    emit(top, program_.items, nullptr);
+    emit(top, program_.items, nullptr, {});
     for (Scope* instance : program_.instances) emit_instance(*instance);
     while (emit_wanted()) {
     }
     // Drawn in the order of their lines, whatever instance or turn of a loop they are of.
-    std::stable_sort(tree_.drawings.begin(), tree_.drawings.end(), [](const auto& a, const auto& b) {
+    sort_by_place(tree_.drawings);
+    // The first transition that is enabled is the first in the text.
+    sort_by_place(tree_.transitions);
+    tree_.jumps.clear();
+  }
+
+ private:
+  template <class Item>
+  static void sort_by_place(std::vector<Item>& items) {
+    std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
       return std::pair(a.span.file, a.span.begin) < std::pair(b.span.file, b.span.begin);
     });
   }
 
- private:
+  // Parents come before their instances.
+  void find_mode(Scope& scope) {
+    scope.mode = scope.parent->mode;
+    for (auto written = scope.modes.rbegin(); written != scope.modes.rend(); ++written)
+      scope.mode = expressions_.both(scope.mode, expressions_.expand(*written, *scope.parent, scope.counters()));
+  }
+
   void expand_external(parse::External& external, Scope& scope) {
     for (std::vector<parse::Access>* list : {&external.reads, &external.writes}) {
       for (parse::Access& access : *list) {
@@ -58,7 +81,7 @@ class Items {
     }
     for (const parse::Parameter& parameter : scope.body->parameters)
       expressions_.bound_to(parameter.name, find_own(scope, parameter.name));
-    emit(scope, *scope.body, nullptr);
+    emit(scope, *scope.body, nullptr, scope.mode);
   }
 
   // Constants, parameters and functions of used files that something reads. Whether there were any.
@@ -118,16 +141,17 @@ class Items {
     tree_.functions.push_back(std::move(item));
   }
 
-  void emit(Scope& scope, const Body& body, const Local* locals) {
+  // `mode`: what the `in` blocks around demand, written out; not valid: nothing.
+  void emit(Scope& scope, const Body& body, const Local* locals, NodeId mode) {
     if (program_.is_too_large) return;
     for (const parse::Constant& item : body.constants) emit_constant(item, scope);
     for (const parse::Parameter& item : body.parameters) emit_parameter(item, scope);
     for (const parse::Function& item : body.functions) emit_function(item, scope);
     for (const parse::Condition& item : body.conditions) emit_condition(item, scope, locals);
-    for (const parse::Equation& item : body.equations) emit_equation(item, scope, locals);
+    for (const parse::Equation& item : body.equations) emit_equation(item, scope, locals, mode);
     for (const parse::Event& item : body.events) {
       one_or_many(program_, item.family, item.name, scope, locals,
-                  [&](const Local* inner, NameId name) { emit_event(item, name, scope, inner); });
+                  [&](const Local* inner, NameId name) { emit_event(item, name, scope, inner, mode); });
     }
     for (const parse::Behaviour& item : body.behaviours) {
       one_or_many(program_, item.family, item.name, scope, locals,
@@ -136,20 +160,112 @@ class Items {
     for (const parse::Drawing& item : body.drawings) emit_drawing(item, scope, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(program_, loop.low, loop.high, loop.name, scope, locals,
-             [&](const Local* inner, long long) { emit(scope, program_.bodies[loop.body], inner); });
+             [&](const Local* inner, long long) { emit(scope, program_.bodies[loop.body], inner, mode); });
+    }
+    emit_hybrid(scope, body, locals, mode);
+    for (const parse::InBlock& block : body.in_blocks) {
+      const NodeId inner = expressions_.both(mode, expressions_.expand(block.condition, scope, locals));
+      emit(scope, program_.bodies[block.body], locals, inner);
     }
   }
 
-  void emit_equation(const parse::Equation& item, Scope& scope, const Local* locals) {
+  void emit_hybrid(Scope& scope, const Body& body, const Local* locals, NodeId mode) {
+    for (const parse::Automaton& item : body.automata) {
+      one_or_many(program_, item.family, item.name, scope, locals, [&](const Local* inner, NameId name) {
+        parse::Automaton made = item;
+        made.name = name;
+        made.family = {};
+        for (parse::AutomatonStart& start : made.starts)
+          start.condition = expressions_.expand(start.condition, scope, inner);
+        tree_.automata.push_back(std::move(made));
+      });
+    }
+    for (parse::Must item : body.musts) {
+      item.mode = expressions_.both(mode, expressions_.expand(item.mode, scope, locals));
+      item.condition = expressions_.expand(item.condition, scope, locals);
+      tree_.musts.push_back(std::move(item));
+    }
+    for (const parse::Transition& item : body.transitions) {
+      one_or_many(program_, item.family, item.name, scope, locals, [&](const Local* inner, NameId name) {
+        parse::Transition made = item;
+        emit_head(made, name, scope, inner, inner, mode);
+        tree_.transitions.push_back(std::move(made));
+      });
+    }
+    for (const parse::Sequence& item : body.sequences) {
+      one_or_many(program_, item.family, item.name, scope, locals, [&](const Local* inner, NameId name) {
+        parse::Sequence made = item;
+        emit_head(made, name, scope, inner, inner, mode);
+        for (std::size_t i = 0; i < made.phases.size(); ++i) {
+          made.phases[i].until = expressions_.expand(made.phases[i].until, scope, inner);
+          made.phases[i].jump = jumps_.expand(made.phases[i].jump, phase_name(name, i), scope, inner);
+        }
+        tree_.sequences.push_back(std::move(made));
+      });
+    }
+    for (const parse::Plan& item : body.plans) {
+      one_or_many(program_, item.family, item.name, scope, locals,
+                  [&](const Local* inner, NameId name) { emit_plan(item, name, scope, inner, mode); });
+    }
+    for (const parse::Equation& item : body.invariants) {
+      const NodeId left = expressions_.expand(item.left, scope, locals);
+      tree_.invariants.push_back({item.span, left, expressions_.expand(item.right, scope, locals), {}, mode});
+    }
+    for (parse::Property item : body.properties) {
+      if (item.name.valid()) item.name = program_.full_name(scope, item.name);
+      item.formula = expressions_.expand(item.formula, scope, locals);
+      tree_.properties.push_back(item);
+    }
+  }
+
+  std::string phase_name(NameId name, std::size_t phase) const {
+    return fmt::format("{}.phase{}", names_.text(name), phase + 1);
+  }
+
+  // What is chosen goes by the plan's name, `Fire.v`, in its jumps, durations and targets.
+  void emit_plan(parse::Plan item, NameId name, Scope& scope, const Local* locals, NodeId mode) {
+    std::deque<Local> bound;
+    for (parse::Chosen& chosen : item.chosen) {
+      const NameId full = program_.names.intern(fmt::format("{}.{}", names_.text(name), names_.text(chosen.name)));
+      chosen.value = expressions_.expand(chosen.value, scope, locals);
+      bound.push_back({bound.empty() ? locals : &bound.back(), chosen.name, std::nullopt, full});
+      chosen.name = full;
+    }
+    const Local* inner = bound.empty() ? locals : &bound.back();
+    emit_head(item, name, scope, locals, inner, mode);
+    for (std::size_t i = 0; i < item.phases.size(); ++i) {
+      parse::PlanPhase& phase = item.phases[i];
+      phase.duration = expressions_.expand(phase.duration, scope, inner);
+      for (parse::Target& target : phase.targets) {
+        target.left = expressions_.expand(target.left, scope, inner);
+        target.right = expressions_.expand(target.right, scope, inner);
+      }
+      phase.jump = jumps_.expand(phase.jump, phase_name(name, i), scope, inner);
+    }
+    item.otherwise = jumps_.expand(item.otherwise, names_.text(name) + ".failed", scope, locals);
+    tree_.plans.push_back(std::move(item));
+  }
+
+  // The head and the first jump of a transition, sequence or plan. `inner`: what the jump sees.
+  void emit_head(parse::Transition& item, NameId name, Scope& scope, const Local* locals, const Local* inner,
+                 NodeId mode) {
+    item.name = name;
+    item.family = {};
+    item.mode = expressions_.both(mode, expressions_.expand(item.mode, scope, locals));
+    item.condition = expressions_.expand(item.condition, scope, locals);
+    item.jump = jumps_.expand(item.jump, names_.text(name), scope, inner);
+  }
+
+  void emit_equation(const parse::Equation& item, Scope& scope, const Local* locals, NodeId mode) {
     if (!item.left.valid() || called_module(program_, item, scope)) return;
     if (!item.family.valid()) {
       const NodeId left = expressions_.expand(item.left, scope, locals);
-      tree_.equations.push_back({item.span, left, expressions_.expand(item.right, scope, locals), {}});
+      tree_.equations.push_back({item.span, left, expressions_.expand(item.right, scope, locals), {}, mode});
       return;
     }
     one_or_many(program_, item.family, tree_[item.left].name, scope, locals, [&](const Local* inner, NameId name) {
       const NodeId left = expressions_.add_name(names_.text(name), tree_[item.left].span);
-      tree_.equations.push_back({item.span, left, expressions_.expand(item.right, scope, inner), {}});
+      tree_.equations.push_back({item.span, left, expressions_.expand(item.right, scope, inner), {}, mode});
     });
   }
 
@@ -195,12 +311,13 @@ class Items {
     return found.entry && found.entry->what == What::parameter && !expressions_.bound_to(tree_[id].name, found).valid();
   }
 
-  void emit_event(parse::Event item, NameId name, Scope& scope, const Local* locals) {
+  void emit_event(parse::Event item, NameId name, Scope& scope, const Local* locals, NodeId mode) {
     item.name = name;
     item.family = {};
     item.period = expressions_.expand(item.period, scope, locals);
     item.from = expressions_.expand(item.from, scope, locals);
     item.condition = expressions_.expand(item.condition, scope, locals);
+    if (item.kind == parse::EventKind::when) item.condition = expressions_.both(mode, item.condition);
     for (NodeId& time : item.times) time = expressions_.expand(time, scope, locals);
     tree_.events.push_back(std::move(item));
   }
@@ -211,7 +328,8 @@ class Items {
     const NodeId bound = expressions_.bound_to(item.name, find_own(scope, item.name));
     if (!bound.valid()) return name;
     if (tree_[bound].kind == NodeKind::name) return tree_[bound].name;
-    tree_.equations.push_back({item.span, bound, expressions_.add_name(names_.text(name), item.name_span), {}});
+    tree_.equations.push_back(
+        {item.span, bound, expressions_.add_name(names_.text(name), item.name_span), {}, scope.mode});
     return name;
   }
 
@@ -238,6 +356,7 @@ class Items {
   parse::Tree& tree_;
   const base::Names& names_;
   Expressions expressions_;
+  Jumps jumps_;
 };
 
 }  // namespace

@@ -23,14 +23,22 @@ std::vector<std::string_view> members(const Program& program, const parse::Modul
     if (std::find(known.begin(), known.end(), text) == known.end()) known.push_back(text);
   };
   const Body& body = program.bodies[module.body];
-  for (const parse::Equation& equation : body.equations) {
-    NodeId left = equation.left;
-    while (left.valid() && (program.tree[left].kind == NodeKind::prime || program.tree[left].kind == NodeKind::index))
-      left = program.tree.child(left, 0);
-    if (left.valid() && program.tree[left].kind == NodeKind::name) add(program.tree[left].name);
-  }
+  auto add_defined = [&](const Body& items, auto& self) -> void {
+    for (const parse::Equation& equation : items.equations) {
+      NodeId left = equation.left;
+      while (left.valid() && (program.tree[left].kind == NodeKind::prime || program.tree[left].kind == NodeKind::index))
+        left = program.tree.child(left, 0);
+      if (left.valid() && program.tree[left].kind == NodeKind::name) add(program.tree[left].name);
+    }
+    for (const parse::InBlock& block : items.in_blocks) self(program.bodies[block.body], self);
+  };
+  add_defined(body, add_defined);
   for (const parse::Behaviour& behaviour : body.behaviours) add(behaviour.name);
   for (const parse::Event& event : body.events) add(event.name);
+  for (const parse::Automaton& automaton : body.automata) add(automaton.name);
+  for (const parse::Transition& transition : body.transitions) add(transition.name);
+  for (const parse::Sequence& sequence : body.sequences) add(sequence.name);
+  for (const parse::Plan& plan : body.plans) add(plan.name);
   for (const parse::ModulePort& port : module.ports) add(port.name);
   for (const parse::Parameter& parameter : body.parameters) add(parameter.name);
   return known;

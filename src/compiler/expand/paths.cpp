@@ -1,5 +1,7 @@
 #include "compiler/expand/paths.h"
 
+#include <fmt/format.h>
+
 #include "compiler/expand/numbers.h"
 #include "compiler/parse/parse.h"
 
@@ -61,6 +63,31 @@ std::optional<long long> element_of(Program& program, NodeId id, const Entry& fa
               parse::print(program.tree, program.names, program.tree.child(id, 0)))
       .hint("its elements are numbered from {} to {}", family.low, family.high);
   return std::nullopt;
+}
+
+Named named_by(Program& program, NodeId id, Scope& scope, const Local* locals, bool* reported) {
+  const parse::Node& node = program.tree[id];
+  const auto is_one = [](const Found& found) {
+    return found.entry && (found.entry->what == What::automaton || found.entry->what == What::transition);
+  };
+  if (node.kind == NodeKind::index && node.child_count == 2) {
+    Found family = family_of(program, program.tree.child(id, 0), scope, locals);
+    if (!is_one(family)) return {};
+    auto element = element_of(program, id, *family.entry, scope, locals);
+    if (!element && reported) *reported = true;
+    if (!element) return {};
+    const std::string& name = program.names.text(program.tree[program.tree.child(id, 0)].name);
+    return {family.entry, fmt::format("{}{}[{}]", family.scope->prefix, name, *element)};
+  }
+  Found found;
+  if (node.kind == NodeKind::name && !find_local(locals, node.name)) {
+    found = find(scope, node.name);
+  } else if (node.kind == NodeKind::member) {
+    if (Scope* inside = instance_of(program, program.tree.child(id, 0), scope, locals, reported))
+      found = find_own(*inside, node.name);
+  }
+  if (!is_one(found) || found.entry->is_family) return {};
+  return {found.entry, found.scope->prefix + program.names.text(node.name)};
 }
 
 std::optional<Called> called_module(Program& program, const parse::Equation& item, Scope& scope) {

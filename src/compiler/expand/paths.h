@@ -20,6 +20,16 @@ namespace expand {
 [[nodiscard]] std::optional<long long> element_of(Program& program, NodeId id, const Entry& family, Scope& scope,
                                                   const Local* locals);
 
+// An automaton or a transition, and its full name.
+struct Named {
+  Entry* entry = nullptr;
+  std::string full = {};
+};
+
+// What `foot`, `foot[2]`, `leg[2].foot` names; nothing when it is neither automaton nor transition. With `reported`, says why an index
+// does not fit.
+[[nodiscard]] Named named_by(Program& program, NodeId id, Scope& scope, const Local* locals, bool* reported = nullptr);
+
 struct Called {
   const parse::Module* module;
   Scope* declared_in;

@@ -5,7 +5,8 @@ namespace {
 
 bool is_seen_from_inside(const Entry& entry) {
   return entry.what == What::constant || entry.what == What::parameter || entry.what == What::function ||
-         entry.what == What::module || entry.what == What::event || entry.what == What::file;
+         entry.what == What::module || entry.what == What::event || entry.what == What::transition ||
+         entry.what == What::file;
 }
 
 }  // namespace

@@ -15,11 +15,13 @@ using base::NameId;
 using parse::Body;
 using parse::NodeId;
 
-// Counters of loops, families and sums with their numbers; names bound by a function or a sum that stays, without.
+// Counters of loops, families and sums with their numbers; names bound by a function or a sum that stays, without; unknowns of a
+// jump with their full names.
 struct Local {
   const Local* outer = nullptr;
   NameId name;
   std::optional<double> number;
+  NameId full = {};
 };
 
 inline const Local* find_local(const Local* locals, NameId name) {
@@ -31,7 +33,21 @@ inline const Local* find_local(const Local* locals, NameId name) {
 
 struct Scope;
 
-enum class What { constant, parameter, function, module, event, behaviour, quantity, port, instance, file };
+// `transition`: sequences and plans too.
+enum class What {
+  constant,
+  parameter,
+  function,
+  module,
+  event,
+  behaviour,
+  quantity,
+  port,
+  instance,
+  file,
+  automaton,
+  transition
+};
 
 struct Entry {
   What what;
@@ -42,8 +58,11 @@ struct Entry {
   const parse::Module* module = nullptr;  // module
   Scope* scope = nullptr;                 // module: where it is declared; instance, file: its inside
   std::vector<Scope*> elements = {};      // a family of instances, from `low` on
-  NodeId value = {};                      // constant, parameter: as written here
-  NodeId argument = {};                   // port, parameter: what the call gives, as written around the instance
+  const parse::Automaton* automaton = nullptr;
+  std::uint32_t phases = 0;  // of a sequence or a plan
+  bool can_fail = false;     // a plan
+  NodeId value = {};         // constant, parameter: as written here
+  NodeId argument = {};      // port, parameter: what the call gives, as written around the instance
   enum { not_yet, in_progress, done } state = not_yet;
   NodeId bound = {};       // done: what the name stands for; not valid: it is a name of the instance
   bool is_fixed = false;   // a parameter that a range reads
@@ -70,6 +89,8 @@ struct Scope {
   const parse::Module* module = nullptr;
   std::deque<Local> locals;  // the counters around the call
   std::unordered_map<NameId, NodeId> arguments;
+  std::vector<NodeId> modes;  // conditions of the `in` blocks around the call, as written there
+  NodeId mode;                // all of them written out, with those of the parent; not valid: at all times
   int depth = 0;
 
   const Local* counters() const { return locals.empty() ? nullptr : &locals.back(); }

@@ -23,6 +23,10 @@ using EquationId = base::Id<struct EquationTag>;
 struct Variable {
   std::string name;  // "p[1]"
   base::Span span;   // where it is first written
+  // Of a jump alone: an unknown of it, or the value after it of another variable, which then is `next_of`.
+  bool is_of_jump = false;
+  VariableId next_of = {};
+  bool is_absent = false;  // no equation of the present mode has it
 };
 
 // An equation's `component` when no person wrote it: the derivative of the equation at its span.
@@ -35,6 +39,41 @@ struct Equation {
   base::Span span;
   int component = 0;        // from 1; 0 for a scalar equation; or `differentiated`
   std::uint32_t times = 0;  // index reduction: how often the person's equation was differentiated
+  ExprId mode = {};         // a truth value over modes: where it holds; invalid: everywhere
+  std::uint32_t integral = 0;  // where `times` > 0: the constraint, by its place, of which this is the derivative
+};
+
+// A mode variable: discrete scalar `slot` is the place of its present mode among `modes`.
+struct Automaton {
+  struct Start {
+    std::uint32_t mode = 0;
+    ExprId condition = {};  // invalid: always
+  };
+  std::string name;
+  base::Span span;
+  std::vector<std::string> modes;
+  std::vector<Start> starts = {};  // the first whose condition holds; failing all, the first mode
+  std::uint32_t slot = 0;
+};
+
+// One jump: where `mode` and `guard` hold, equations over the values before and after (Variable::next_of) and unknowns of its own.
+struct Transition {
+  struct Goto {
+    std::uint32_t automaton = 0;
+    std::uint32_t mode = 0;
+  };
+  std::string name;
+  base::Span span;
+  ExprId mode = {};   // over modes alone; invalid: in all of them
+  ExprId guard = {};  // a truth value
+  std::vector<Goto> gotos = {};
+  std::vector<Equation> equations = {};
+  std::vector<std::uint32_t> kept = {};      // variables that `keep` names
+  std::vector<std::uint32_t> unknowns = {};  // variables of its own
+  bool enforces_velocities = false;
+  bool enforces_positions = false;
+  base::Span enforce_span = {};
+  std::uint32_t event = 0;  // of the model's events, the one that is this jump
 };
 
 // variable^(order) = value at the start, or a guess for it; or, with a time, then.
@@ -102,9 +141,29 @@ struct Event {
   double period = 0;
   double from = 0;
   std::vector<double> times;
-  VariableId condition = {};  // when: 1 while it holds, else 0
+  VariableId condition = {};  // when, transition, require, expect, stop: 1 while it holds (require, expect: while it does not), else 0
   base::Span span;
   std::vector<Update> updates = {};
+  std::uint32_t pulse = 0;  // one more than the discrete scalar that is 1 at the instants at which it happens; 0: none
+  std::vector<VariableId> parts = {};  // of a guard: it is the least of them
+  std::uint32_t flags = 0;
+  VariableId guard = {};      // transition, require, expect, stop: positive where it does; located
+};
+
+// Values that are chosen before a jump so that targets are 0 when phases end; variables of their own hold guesses and targets.
+struct Plan {
+  struct Phase {
+    std::uint32_t transition = 0;  // that ends it
+    std::vector<VariableId> targets = {};
+  };
+  std::string name;
+  base::Span span;
+  std::uint32_t transition = 0;  // that begins it
+  std::uint32_t failed = 0;      // that is taken when nothing is found
+  std::vector<VariableId> chosen = {};
+  std::vector<VariableId> guesses = {};
+  std::vector<Phase> phases = {};
+  bool has_otherwise = false;
 };
 
 // What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
@@ -169,6 +228,10 @@ struct Model {
   std::uint32_t discrete_count = 0;         // scalars
   std::vector<std::string> discrete_names;  // one a scalar
   std::vector<Event> events;
+  std::vector<Automaton> automata;
+  std::vector<Transition> transitions;
+  std::vector<Plan> plans;
+  std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;
   std::vector<Table> tables;
   std::vector<Drawing> drawings;

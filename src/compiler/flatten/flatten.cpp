@@ -45,6 +45,7 @@ class Flattener {
     sides_.resize(tree_.equations.size());
     places_.resize(model_.symbols.size());
     evaluating_.resize(model_.symbols.size());
+    for (const check::Automaton& automaton : model_.automata) add_automaton(automaton);
     for (std::size_t i = 0; i < model_.symbols.size(); ++i) place(SymbolId(i));
     const check::Settings& settings = model_.settings;
     flat_.settings = {settings.starting_time,   settings.ending_time,   settings.step_size,
@@ -54,9 +55,19 @@ class Flattener {
     for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
     for (const check::Port& port : model_.ports) add_port(port);
     for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
-    for (const check::Event& event : model_.events) add_event(event);
+    for (const check::Event& event : model_.events) {
+      if (event.kind != parse::EventKind::transition) add_event(event);
+    }
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) add_transition(i);
+    for (std::uint32_t i = 0; i < tree_.problems.size(); ++i) add_plan(i);
+    for (const parse::Must& must : tree_.musts) add_must(must);
+    add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
+    for (flat::Event& event : flat_.events) {
+      if (auto pulse = pulses_.find(event.name); pulse != pulses_.end() && event.kind != TACTUS_AFTER)
+        event.pulse = pulse->second + 1;
+    }
     write_starts();
     report_differentiated_without_definition();
     return std::move(flat_);
@@ -78,6 +89,14 @@ class Flattener {
     value.shape = symbol.shape;
     switch (symbol.role) {
       case Role::variable: {
+        if (symbol.is_of_jump()) {
+          for (std::uint32_t i = 0; i < symbol.shape.size(); ++i) {
+            const flat::VariableId own =
+                flat_.variables.push({component_name(name, symbol.shape, i), symbol.span, true});
+            value.items.push_back(flat_.pool.variable(own.value, 0));
+          }
+          break;
+        }
         flat::VariableId first = add_group(name, symbol.shape, symbol.span);
         flat_.groups.back().quantity = quantity(symbol);
         for (std::uint32_t i = 0; i < symbol.shape.size(); ++i)
@@ -111,7 +130,12 @@ class Flattener {
           flat_.discrete_names.push_back(component_name(name, symbol.shape, i));
         }
         break;
+      case Role::mode:
+        value = scalar(flat_.pool.make(Op::equal, flat_.pool.discrete(flat_.automata[symbol.declaration].slot),
+                                       flat_.pool.constant(symbol.place)));
+        break;
       case Role::function:
+      case Role::automaton:
         break;
     }
   }
@@ -164,7 +188,8 @@ class Flattener {
     const Shape shape = sides.shape();
     for (std::uint32_t i = 0; i < shape.size(); ++i) {
       flat_.equations.push({as_number(sides.left.item(i)), as_number(sides.right.item(i)),
-                            tree_.equations[equation].span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+                            tree_.equations[equation].span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1, 0,
+                            mode_of(tree_.equations[equation].mode)});
     }
   }
 
@@ -418,7 +443,7 @@ class Flattener {
   }
 
   void add_event(const check::Event& event) {
-    static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT};
+    static constexpr tactus_event_kind kinds[] = {TACTUS_EVERY, TACTUS_WHEN, TACTUS_AT, TACTUS_AFTER};
     flat::Event made{names_.text(event.name),
                      kinds[static_cast<int>(event.kind)],
                      event.period,
@@ -459,8 +484,211 @@ class Flattener {
                                                      handling.value.item(i), handling.handler->span)});
       }
     }
+    if (made.kind == TACTUS_AFTER && made.updates.empty()) return;
     flat_.event_code += fmt::format("if {} happens\n{{{}}}\n", made.name, code.empty() ? "" : code.substr(2));
     flat_.events.push_back(std::move(made));
+  }
+
+  // --- Modes and jumps -------------------------------------------------------------------------------------------------
+
+  std::uint32_t add_discrete(std::string name) {
+    flat_.discrete_names.push_back(std::move(name));
+    return flat_.discrete_count++;
+  }
+
+  void add_automaton(const check::Automaton& automaton) {
+    flat::Automaton made{names_.text(automaton.name), automaton.span, {}};
+    for (SymbolId mode : automaton.modes) {
+      const std::string& name = names_.text(model_.symbols[mode].name);
+      made.modes.push_back(name.substr(made.name.size() + 1));
+    }
+    made.slot = add_discrete(made.name);
+    flat_.automata.push_back(std::move(made));
+  }
+
+  ExprId mode_of(NodeId mode) { return mode.valid() ? truth_of(mode, nullptr) : ExprId(); }
+
+  // The first modes, asked for with the start of all automata in their first.
+  void add_starts_of_automata() {
+    flat::Event choose;
+    choose.name = "the start";
+    choose.kind = TACTUS_CHOOSE;
+    for (std::size_t i = 0; i < model_.automata.size(); ++i) {
+      flat::Automaton& automaton = flat_.automata[i];
+      for (const check::Automaton::Start& start : model_.automata[i].starts)
+        automaton.starts.push_back({start.mode, mode_of(start.condition)});
+      if (automaton.starts.empty()) continue;
+      ExprId mode = flat_.pool.constant(0);
+      for (auto start = automaton.starts.rbegin(); start != automaton.starts.rend(); ++start) {
+        const ExprId chosen = flat_.pool.constant(start->mode);
+        mode = start->condition.valid() ? flat_.pool.make(Op::select, start->condition, chosen, mode) : chosen;
+      }
+      choose.updates.push_back(
+          {automaton.slot, add_hidden("the first mode of " + automaton.name, smooth_(mode), automaton.span)});
+    }
+    if (!choose.updates.empty()) flat_.events.push_back(std::move(choose));
+  }
+
+  // A truth value as a number that is positive where it holds and crosses zero where it begins or ends to.
+  ExprId signed_distance(ExprId truth) {
+    expr::Pool& pool = flat_.pool;
+    constexpr double far = 1e30;
+    const expr::Node node = pool[truth];
+    switch (node.op) {
+      case Op::less:
+      case Op::less_equal:
+        return pool.subtract(node.b, node.a);
+      case Op::logical_and:
+        return pool.minimum(signed_distance(node.a), signed_distance(node.b));
+      case Op::logical_or:
+        return pool.maximum(signed_distance(node.a), signed_distance(node.b));
+      case Op::logical_not:
+        return pool.negate(signed_distance(node.a));
+      default:
+        return pool.make(Op::select, truth, pool.constant(far), pool.constant(-far));
+    }
+  }
+
+  std::vector<ExprId> conjuncts(ExprId truth) const {
+    std::vector<ExprId> list, open = {truth};
+    while (!open.empty()) {
+      const expr::Node node = flat_.pool[open.back()];
+      const ExprId whole = open.back();
+      open.pop_back();
+      if (node.op == Op::logical_and)
+        open.insert(open.end(), {node.b, node.a});
+      else
+        list.push_back(whole);
+    }
+    return list;
+  }
+
+  // What is watched of a guard: whether it holds, and how far it is from where that changes.
+  void watch(flat::Event& event, ExprId mode, ExprId truth) {
+    expr::Pool& pool = flat_.pool;
+    ExprId distance = signed_distance(truth);
+    for (ExprId part : conjuncts(truth)) {
+      event.parts.push_back(add_hidden(fmt::format("part {} of the guard of {}", event.parts.size() + 1, event.name),
+                                       smooth_(mode.valid() ? pool.make(Op::select, mode, signed_distance(part),
+                                                                        pool.constant(-1))
+                                                            : signed_distance(part)),
+                                       event.span));
+    }
+    if (mode.valid()) {
+      truth = pool.make(Op::logical_and, mode, truth);
+      distance = pool.make(Op::select, mode, distance, pool.constant(-1));
+    }
+    event.condition = add_hidden("whether " + event.name, smooth_(as_number(truth)), event.span);
+    event.guard = add_hidden("the guard of " + event.name, smooth_(distance), event.span);
+  }
+
+  void add_transition(std::uint32_t index) {
+    const parse::Transition& item = tree_.transitions[index];
+    const check::Transition& known = model_.transitions[index];
+    flat::Transition made;
+    made.name = names_.text(item.name);
+    made.span = item.name_span;
+    made.mode = mode_of(item.mode);
+    made.guard = item.condition.valid() ? truth_of(item.condition, nullptr) : flat_.pool.truth(true);
+    for (const check::Transition::Goto& to : known.gotos) made.gotos.push_back({to.automaton, to.mode});
+    for (NodeId kept : item.jump.keeps) {
+      for (ExprId leaf : evaluate(kept, nullptr).items) {
+        if (flat_.pool[leaf].op == Op::variable) made.kept.push_back(flat_.pool[leaf].index);
+      }
+    }
+    for (SymbolId unknown : known.unknowns) {
+      for (ExprId leaf : places_[unknown.value].items) made.unknowns.push_back(flat_.pool[leaf].index);
+    }
+    for (const parse::Equation& equation : item.jump.equations) {
+      Sides sides{evaluate(equation.left, nullptr), evaluate(equation.right, nullptr)};
+      const Shape shape = sides.shape();
+      for (std::uint32_t i = 0; i < shape.size(); ++i) {
+        made.equations.push_back({smooth_(as_number(sides.left.item(i))), smooth_(as_number(sides.right.item(i))),
+                                  equation.span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1});
+      }
+    }
+    made.enforces_velocities = item.jump.enforce_velocities;
+    made.enforces_positions = item.jump.enforce_positions;
+    made.enforce_span = item.jump.enforce_span;
+    flat::Event event;
+    event.name = made.name;
+    event.kind = TACTUS_TRANSITION;
+    event.span = item.name_span;
+    event.flags = made.enforces_positions ? TACTUS_ENFORCES_POSITIONS : 0;
+    watch(event, made.mode, made.guard);
+    made.event = static_cast<std::uint32_t>(flat_.events.size());
+    flat_.events.push_back(std::move(event));
+    flat_.transitions.push_back(std::move(made));
+    for (const check::Event& answered : model_.events) {
+      if (answered.kind == parse::EventKind::transition && answered.transition == index) add_event(answered);
+    }
+  }
+
+  void add_plan(std::uint32_t index) {
+    const parse::PlanProblem& problem = tree_.problems[index];
+    const check::Plan& known = model_.plans[index];
+    flat::Plan made{names_.text(problem.name), problem.name_span, known.start, known.failed};
+    made.has_otherwise = problem.has_otherwise;
+    for (std::size_t i = 0; i < problem.chosen.size(); ++i) {
+      const Value& place = places_[known.chosen[i].value];
+      const Value guess = evaluate(problem.chosen[i].value, nullptr);
+      for (std::uint32_t k = 0; k < place.items.size(); ++k) {
+        made.chosen.push_back(flat::VariableId(flat_.pool[place.items[k]].index));
+        made.guesses.push_back(add_hidden(fmt::format("where the search of {} begins", made.name),
+                                          smooth_(as_number(guess.item(k))), problem.chosen[i].span));
+      }
+    }
+    for (std::size_t p = 0; p < problem.phases.size(); ++p) {
+      flat::Plan::Phase phase{known.phases[p]};
+      for (const parse::Target& target : problem.phases[p].targets) {
+        Sides sides{evaluate(target.left, nullptr), evaluate(target.right, nullptr)};
+        const Shape shape = sides.shape();
+        for (std::uint32_t k = 0; k < shape.size(); ++k) {
+          phase.targets.push_back(add_hidden(
+              fmt::format("a target of {}", made.name),
+              smooth_(flat_.pool.subtract(as_number(sides.left.item(k)), as_number(sides.right.item(k)))), target.span));
+        }
+      }
+      made.phases.push_back(std::move(phase));
+    }
+    flat_.plans.push_back(std::move(made));
+  }
+
+  void add_must(const parse::Must& must) {
+    static constexpr tactus_event_kind kinds[] = {TACTUS_REQUIRE, TACTUS_EXPECT, TACTUS_STOP};
+    flat::Event event;
+    event.name = must.text.empty() ? parse::print(tree_, names_, must.condition) : must.text;
+    event.kind = kinds[static_cast<int>(must.kind)];
+    event.span = must.span;
+    ExprId truth = truth_of(must.condition, nullptr);
+    if (must.kind != parse::MustKind::stop) truth = flat_.pool.make(Op::logical_not, truth);
+    watch(event, mode_of(must.mode), truth);
+    flat_.events.push_back(std::move(event));
+  }
+
+  // Whether an event happens now.
+  Value event_value(base::NameId name) {
+    const std::string& text = names_.text(name);
+    auto found = pulses_.find(text);
+    if (found == pulses_.end()) found = pulses_.emplace(text, add_discrete(text + " happens")).first;
+    return scalar(flat_.pool.make(Op::less, flat_.pool.constant(0.5), flat_.pool.discrete(found->second)));
+  }
+
+  // What an expression is after a jump.
+  Value after_jump(Value value) {
+    symbolic::Substitution after(flat_.pool, [&](ExprId leaf) {
+      const expr::Node node = flat_.pool[leaf];
+      if (node.op != Op::variable || flat_.variables[flat::VariableId(node.index)].is_of_jump) return ExprId();
+      auto [found, is_new] = nexts_.try_emplace(node.index, static_cast<std::uint32_t>(flat_.variables.size()));
+      if (is_new) {
+        const flat::Variable variable = flat_.variables[flat::VariableId(node.index)];
+        flat_.variables.push(
+            {fmt::format("next({})", variable.name), variable.span, true, flat::VariableId(node.index)});
+      }
+      return flat_.pool.variable(found->second, node.order);
+    });
+    for (ExprId& item : value.items) item = after(item);
+    return value;
   }
 
   struct Handling {
@@ -701,6 +929,9 @@ class Flattener {
         return call(id, scope);
       case NodeKind::string:
       case NodeKind::argument:
+      case NodeKind::always:
+      case NodeKind::eventually:
+      case NodeKind::until:
         break;
     }
     TACTUS_CHECK(!"an expression that check let through");
@@ -723,6 +954,7 @@ class Flattener {
 
   Value symbol_value(base::NameId name) {
     auto found = model_.find(name);
+    if (!found && model_.is_event(name)) return event_value(name);
     TACTUS_CHECK(found.has_value());
     const check::Symbol& symbol = model_.symbols[*found];
     if (symbol.role == Role::constant) return constant_value(*found);
@@ -964,6 +1196,10 @@ class Flattener {
         return delay(first, as_number(arguments[1].items[0]), span);
       case Builtin::noise:
         return noise(arguments, span);
+      case Builtin::next:
+        return after_jump(std::move(first));
+      case Builtin::at:
+      case Builtin::since:
       case Builtin::box:
       case Builtin::table:
         break;
@@ -1105,6 +1341,8 @@ class Flattener {
                             }};
   base::NameId time_;
   base::NameId pi_;
+  std::unordered_map<std::string, std::uint32_t> pulses_;          // of events that are asked for as truth values: discrete scalars
+  std::unordered_map<std::uint32_t, std::uint32_t> nexts_;  // by variable, the one that is its value after a jump
   std::vector<Value> places_;  // by symbol
   std::vector<bool> evaluating_;
   std::vector<Sides> sides_;  // by equation of the tree

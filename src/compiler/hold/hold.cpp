@@ -37,6 +37,7 @@ class Holding {
   Holding(flat::Model& model, structure::Sorted& sorted) : model_(model), pool_(model.pool), sorted_(sorted) {}
 
   void run() {
+    watch_guards();
     if (!has_kinks()) return;
     for (ExprId state : sorted_.states) moving_.insert(state);
     for (const flat::Event& event : model_.events) {
@@ -85,6 +86,29 @@ class Holding {
       if (operands >= 1) stack.push_back(node.a);
     }
     return false;
+  }
+
+  // --- Guards of jumps and of what is required --------------------------------------------------------------------------
+
+  // Each is one value, positive where all that it is made of holds: located as it is, and evaluated.
+  void watch_guards() {
+    const std::unordered_set<ExprId> unknowns(sorted_.motion.unknowns.begin(), sorted_.motion.unknowns.end());
+    for (std::uint32_t e = 0; e < model_.events.size(); ++e) {
+      const flat::Event& event = model_.events[e];
+      if (!event.guard.valid()) continue;
+      const auto number = sorted_.constants.find(event.guard.value);
+      ExprId guard = pool_.variable(event.guard.value, 0);
+      if (number != sorted_.constants.end()) {
+        guard = pool_.constant(number->second);
+      } else if (unknowns.contains(guard)) {
+        watched_.push_back(guard);
+        watched_.push_back(pool_.variable(event.condition.value, 0));
+      } else {
+        guard = pool_.constant(-1);  // no such thing in the present mode
+      }
+      sorted_.relations.push_back({TACTUS_TRUTH, guard, {}, model_.discrete_count++, event.span, e + 1});
+      model_.discrete_names.push_back(fmt::format("held({})", event.name));
+    }
   }
 
   // --- Comparisons that keep functions inside their domains ------------------------------------------------------------
@@ -147,6 +171,17 @@ class Holding {
     }
     std::vector<ExprId> open = sorted_.state_rates;
     open.insert(open.end(), conditions_.begin(), conditions_.end());
+    open.insert(open.end(), watched_.begin(), watched_.end());
+    for (const structure::Jump& jump : sorted_.jumps) {
+      for (const flat::Equation& equation : jump.system.equations) {
+        for (ExprId side : {equation.left, equation.right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) open.push_back(leaf);
+        }
+      }
+      for (const structure::Jump::Set& set : jump.sets) {
+        for (ExprId leaf : symbolic::leaves(pool_, set.value, Op::variable)) open.push_back(leaf);
+      }
+    }
     open.insert(open.end(), handled_.begin(), handled_.end());
     for (const flat::Delay& delay : model_.delays) open.push_back(pool_.variable(delay.source.value, delay.order));
     for (const flat::Equation& constraint : sorted_.constraints) {
@@ -260,7 +295,7 @@ class Holding {
   ExprId is_below(ExprId a, ExprId b, base::Span span) {
     const ExprId guard = pool_.subtract(b, a);
     auto [found, is_new] = truths_.try_emplace(guard, model_.discrete_count);
-    if (is_new) add({TACTUS_TRUTH, guard, {}, found->second, span}, pool_.make(Op::less, a, b));
+    if (is_new) add({TACTUS_TRUTH, guard, {}, found->second, span, 0}, pool_.make(Op::less, a, b));
     return pool_.make(Op::less, pool_.constant(0.5), pool_.discrete(found->second));
   }
 
@@ -271,7 +306,7 @@ class Holding {
     if (is_new) {
       const ExprId above = pool_.subtract(e, n);
       const ExprId guard = pool_.multiply(above, pool_.subtract(pool_.constant(1), above));
-      add({TACTUS_FLOOR, guard, e, found->second, span}, pool_.make(Op::floor, e));
+      add({TACTUS_FLOOR, guard, e, found->second, span, 0}, pool_.make(Op::floor, e));
     }
     return n;
   }
@@ -288,6 +323,7 @@ class Holding {
   std::unordered_set<ExprId> moving_;                 // leaves that change between events
   std::unordered_set<ExprId> conditions_;             // leaves: conditions of events
   std::unordered_set<ExprId> handled_;                // leaves: what handlers compute
+  std::vector<ExprId> watched_;                       // leaves: guards of jumps, and whether they hold
   std::unordered_set<ExprId> guarding_;               // located, but evaluated
   std::unordered_map<ExprId, std::uint32_t> truths_;  // discrete values by guard
   std::unordered_map<ExprId, std::uint32_t> floors_;  // by argument

@@ -305,6 +305,24 @@ void dump_hybrid(const Program& program, std::string& text) {
       case TACTUS_WHEN:
         fmt::format_to(out, " when watched {}\n", event.watched);
         break;
+      case TACTUS_TRANSITION:
+        fmt::format_to(out, " a jump while watched {}\n", event.watched);
+        break;
+      case TACTUS_AFTER:
+        text += " after the jump before it\n";
+        break;
+      case TACTUS_REQUIRE:
+        fmt::format_to(out, " fails while watched {}\n", event.watched);
+        break;
+      case TACTUS_EXPECT:
+        fmt::format_to(out, " warns while watched {}\n", event.watched);
+        break;
+      case TACTUS_STOP:
+        fmt::format_to(out, " ends the run while watched {}\n", event.watched);
+        break;
+      case TACTUS_CHOOSE:
+        text += " at the start\n";
+        break;
     }
   }
   for (std::size_t k = 0; k < program.relations.size(); ++k) {
@@ -388,6 +406,7 @@ std::string dump(const Program& program) {
     fmt::format_to(std::back_inserter(text), "block {}: line {}: solve {{{}}} for {{{}}}\n", k, block.line,
                    block.equations, block.unknowns);
   }
+  for (const Program& structure : program.structures) text += dump(structure);
   return text;
 }
 

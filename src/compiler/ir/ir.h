@@ -174,9 +174,35 @@ struct Event {
   std::string name;
   tactus_event_kind kind = TACTUS_EVERY;
   std::vector<double> times = {};  // at
-  std::uint32_t watched = 0;       // when
+  std::uint32_t watched = 0;       // when, and what holds while it is 1
   double period = 0;
   double from = 0;
+  std::uint32_t line = 0;
+  std::uint32_t flags = 0;
+  std::uint32_t pulse = 0;    // as tactus_event has it
+  std::uint32_t parts = 0;    // of a guard, behind `watched`
+};
+
+struct Automaton {
+  std::string name;
+  std::vector<std::string> modes;
+  std::uint32_t slot = 0;  // in discrete
+  std::uint32_t stride = 0;
+};
+
+struct Plan {
+  struct Phase {
+    std::uint32_t event = 0;
+    std::uint32_t target = 0;
+    std::uint32_t target_count = 0;
+  };
+  std::string name;
+  std::uint32_t event = 0;
+  std::uint32_t failed = 0;
+  std::vector<std::uint32_t> chosen = {};  // states
+  std::uint32_t guess = 0;
+  std::vector<Phase> phases = {};
+  bool has_otherwise = false;
   std::uint32_t line = 0;
 };
 
@@ -242,7 +268,7 @@ struct Tangents {
 
 // All that a model table holds, as data. `residuals` are functions (captured, z) -> (r, j) of one chunk each.
 struct Program {
-  std::string name;
+  std::string name = {};
   Function prepare;
   Function initialize;
   Function derivative;
@@ -283,6 +309,15 @@ struct Program {
   std::uint32_t loop_work_count = 0;     // and behind that for values that cross loops; reroll::reserve
   std::uint32_t kept_warm_count = 0;  // and last, 0 or warm_count: for warm starts that a function leaves as they were
   std::optional<Tangents> tangents = {};
+
+  // With modes: a program for each structure, all of this one's layout; this one has then no functions of its own but `initialize`, which
+  // chooses the first modes. Made by unite.
+  std::vector<Automaton> automata = {};
+  std::vector<Program> structures = {};
+  std::vector<std::uint32_t> structure_of = {};  // by combination of modes; TACTUS_NO_STRUCTURE
+  Pattern conflicts = {};
+  std::vector<Plan> plans = {};
+  std::optional<tactus_layout> layout = {};  // of all structures, where there are some; else it follows from the counts
 
   double starting_time = 0;
   double ending_time = 0;

@@ -1,5 +1,6 @@
 #include "compiler/ir/layout.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/check.h"
@@ -13,7 +14,9 @@ std::uint64_t ring_size(const Delay& delay) { return 2 + 2 * std::uint64_t{delay
 
 }  // namespace
 
-tactus_layout layout_of(const Program& program) {
+namespace {
+
+tactus_layout own_layout(const Program& program) {
   tactus_model model = {};
   model.state_count = static_cast<std::uint32_t>(program.state_names.size());
   model.input_count = program.input_count;
@@ -31,6 +34,7 @@ tactus_layout layout_of(const Program& program) {
   model.relation_count = static_cast<std::uint32_t>(program.relations.size());
   model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
+  model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
@@ -40,6 +44,62 @@ tactus_layout layout_of(const Program& program) {
   tactus_layout layout = {};
   tk_layout(&model, &layout);
   return layout;
+}
+
+constexpr std::uint32_t tactus_layout::* sections[] = {
+    &tactus_layout::states,     &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
+    &tactus_layout::derived,    &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
+    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::ties,        &tactus_layout::snapshot,    &tactus_layout::watched,
+    &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::plan,
+    &tactus_layout::linear,
+    &tactus_layout::size,
+};
+
+}  // namespace
+
+tactus_layout layout_of(const Program& program) {
+  if (program.layout) return *program.layout;
+  if (program.structures.empty()) return own_layout(program);
+  // Every section as large as the structure needs it that needs most.
+  tactus_layout whole = {};
+  std::uint32_t at = 0;
+  for (std::size_t i = 0; i + 1 < std::size(sections); ++i) {
+    std::uint32_t size = 0;
+    for (const Program& structure : program.structures) {
+      const tactus_layout layout = own_layout(structure);
+      size = std::max(size, layout.*sections[i + 1] - layout.*sections[i]);
+    }
+    at += size;
+    whole.*sections[i + 1] = at;
+  }
+  return whole;
+}
+
+PlanTable plan_table(const Program& program) {
+  PlanTable table;
+  for (const Plan& plan : program.plans) {
+    tactus_plan made = {};
+    made.event = plan.event;
+    made.failed = plan.failed;
+    made.first_chosen = static_cast<std::uint32_t>(table.places.size());
+    made.chosen_count = static_cast<std::uint32_t>(plan.chosen.size());
+    made.guess = plan.guess;
+    made.first_phase = static_cast<std::uint32_t>(table.phases.size());
+    made.phase_count = static_cast<std::uint32_t>(plan.phases.size());
+    made.has_otherwise = plan.has_otherwise ? 1 : 0;
+    made.line = plan.line;
+    table.places.insert(table.places.end(), plan.chosen.begin(), plan.chosen.end());
+    for (const Plan::Phase& phase : plan.phases) table.phases.push_back({phase.event, phase.target, phase.target_count});
+    table.plans.push_back(made);
+  }
+  return table;
+}
+
+void share_layout(Program& program) {
+  if (program.structures.empty()) return;
+  program.layout.reset();
+  program.layout = layout_of(program);
+  for (Program& structure : program.structures) structure.layout = program.layout;
 }
 
 std::uint32_t work_count(const Program& program) { return kept_warm_place(program) + program.kept_warm_count; }
@@ -56,9 +116,12 @@ EventTable event_table(const Program& program) {
     entry.line = event.line;
     entry.period = event.period;
     entry.from = event.from;
-    if (event.kind == TACTUS_WHEN) {
+    entry.flags = event.flags;
+    entry.pulse = event.pulse;
+    if (event.kind == TACTUS_WHEN || event.kind == TACTUS_TRANSITION || event.kind == TACTUS_REQUIRE ||
+        event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP) {
       entry.first = event.watched;
-      entry.count = 1;
+      entry.count = 1 + event.parts;
     }
     if (event.kind == TACTUS_AT) {
       entry.first = static_cast<std::uint32_t>(table.times.size());

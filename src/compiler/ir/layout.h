@@ -9,7 +9,17 @@
 namespace ir {
 
 // The kernel's tk_layout for the program's counts.
+// With structures: one in which each of them has room.
 tactus_layout layout_of(const Program& program);
+// As a table has the plans.
+struct PlanTable {
+  std::vector<tactus_plan> plans;  // without names
+  std::vector<tactus_plan_phase> phases;
+  std::vector<std::uint32_t> places;
+};
+PlanTable plan_table(const Program& program);
+// Gives every structure that layout; after the last change of their counts.
+void share_layout(Program& program);
 
 // The table's work_count: with the room for tangents and loops.
 std::uint32_t work_count(const Program& program);

@@ -59,6 +59,7 @@ std::size_t instruction_count(const Program& program) {
     for_each_function(*program.tangents, add);
     for (const Chunk& chunk : program.tangents->residuals) count += chunk.instructions.size();
   }
+  for (const Program& structure : program.structures) count += instruction_count(structure);
   return count;
 }
 

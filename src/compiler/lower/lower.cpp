@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -25,13 +26,26 @@ using structure::System;
 
 class Lowering {
  public:
-  Lowering(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources)
-      : model_(model), pool_(model.pool), sorted_(sorted), sources_(sources) {}
+  Lowering(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources, const Space* space)
+      : model_(model), pool_(model.pool), sorted_(sorted), sources_(sources), space_(space) {
+    if (space_ == nullptr) {
+      widen(own_space_, model, sorted);
+      space_ = &own_space_;
+    } else {
+      is_one_of_many_ = true;
+    }
+    program_.derived_count = space_->derived_count;
+    program_.warm_count = space_->warm_count;
+  }
 
   ir::Program run() {
-    for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
-      state_index_.emplace(sorted_.states[i], i);
-      program_.state_names.push_back(leaf_name(sorted_.states[i]));
+    const std::set<ExprId> own(sorted_.states.begin(), sorted_.states.end());
+    for (std::uint32_t i = 0; i < space_->states.size(); ++i) {
+      const auto [variable, order] = space_->states[i];
+      const ExprId leaf = pool_.variable(variable, order);
+      if (own.contains(leaf)) state_index_.emplace(leaf, i);
+      place_of_state_.emplace(leaf, i);
+      program_.state_names.push_back(leaf_name(leaf));
     }
     motion_ = solve_all(sorted_.motion);
     start_ = solve_all(sorted_.start);
@@ -472,9 +486,12 @@ class Lowering {
     for (std::size_t b = 0; b < mark.size(); ++b) {
       if (mark[b] && !static_block_[b]) solve(builder, motion_, b);
     }
-    for (std::uint32_t i = 0; i < sorted_.state_rates.size(); ++i) {
+    for (std::uint32_t i = 0; i < space_->states.size(); ++i) {
+      const auto [variable, order] = space_->states[i];
+      const bool is_own = state_index_.contains(pool_.variable(variable, order));
       builder.may_split();
-      builder.store(ir::Op::store_derivative, i, builder.value(sorted_.state_rates[i]));
+      builder.store(ir::Op::store_derivative, i,
+                    builder.value(is_own ? pool_.variable(variable, order + 1) : pool_.constant(0)));
     }
     program_.derivative = builder.take();
   }
@@ -485,6 +502,7 @@ class Lowering {
     for (const flat::Group& group : model_.groups) {
       for (std::uint32_t i = 0; i < group.shape.size(); ++i) is_recorded[group.first.value + i] = true;
     }
+    is_recorded.resize(std::max(is_recorded.size(), model_.variables.size()));
     std::vector<ExprId> wanted;
     for (const auto& [leaf, block] : motion_.block_of) {
       if (is_recorded[pool_[leaf].index]) wanted.push_back(leaf);
@@ -498,22 +516,24 @@ class Lowering {
       }
     }
     solve_needed(builder, wanted);
-    for (const flat::Group& group : model_.groups) {
-      for (std::uint32_t order = 0;; ++order) {
+    for (std::size_t g = 0; g < model_.groups.size(); ++g) {
+      const flat::Group& group = model_.groups[g];
+      for (std::uint32_t order = 0; order < space_->orders[g]; ++order) {
         std::vector<ExprId> items;
-        bool constant = true;
+        bool constant = !is_one_of_many_;
         for (std::uint32_t i = 0; i < group.shape.size(); ++i) {
           ExprId leaf = pool_.variable(group.first.value + i, order);
           auto number = sorted_.constants.find(group.first.value + i);
-          if (number != sorted_.constants.end() && order == 0) {
-            items.push_back(pool_.constant(number->second));
-          } else if (state_index_.contains(leaf) || motion_.block_of.contains(leaf)) {
+          if (number != sorted_.constants.end()) {
+            items.push_back(pool_.constant(order == 0 ? number->second : 0));
+          } else if (is_known(leaf)) {
             items.push_back(leaf);
             auto block = motion_.block_of.find(leaf);
             if (block == motion_.block_of.end() || !static_block_[block->second]) constant = false;
+          } else {
+            items.push_back(pool_.constant(std::numeric_limits<double>::quiet_NaN()));
           }
         }
-        if (items.size() != group.shape.size()) break;
         std::uint32_t flags = (constant ? TACTUS_CHANNEL_CONSTANT : 0) | (order > 0 ? TACTUS_CHANNEL_DERIVATIVE : 0) |
                               (group.written && order == 0 ? TACTUS_CHANNEL_WRITTEN : 0);
         add_channel(flat::primed(group.name, order), flat::unit_of(group.quantity, order), group.shape, items, flags,
@@ -527,6 +547,10 @@ class Lowering {
       std::vector<ExprId> values;
       for (std::uint32_t i = 0; i < discrete.shape.size(); ++i) values.push_back(pool_.discrete(discrete.first + i));
       add_channel(discrete.name, flat::unit_of(discrete.quantity, 0), discrete.shape, values, TACTUS_CHANNEL_DISCRETE,
+                  builder);
+    }
+    for (const flat::Automaton& automaton : model_.automata) {
+      add_channel(automaton.name, "", expr::Shape::scalar(), {pool_.discrete(automaton.slot)}, TACTUS_CHANNEL_DISCRETE,
                   builder);
     }
     for (const flat::Input& input : model_.inputs) {
@@ -552,8 +576,9 @@ class Lowering {
           made.options.push_back({option.name, option.text, true, 0});
           continue;
         }
+        // With modes always one of its own, so that it is the same one in all of them.
         auto known = channel_of_items_.find(option.items);
-        if (known == channel_of_items_.end() || !has_shape(program_.channels[known->second], option.shape)) {
+        if (is_one_of_many_ || known == channel_of_items_.end() || !has_shape(program_.channels[known->second], option.shape)) {
           const bool is_constant =
               std::all_of(option.items.begin(), option.items.end(), [&](ExprId item) { return is_static(item); });
           add_channel(option.label, "", option.shape, option.items,
@@ -577,8 +602,18 @@ class Lowering {
         {std::move(name), std::move(unit), program_.output_count, shape.rows, shape.columns, flags});
     for (ExprId item : items) {
       builder.may_split();
-      builder.store(ir::Op::store_output, program_.output_count++, builder.value(item));
+      builder.store(ir::Op::store_output, program_.output_count++, builder.value(where_known(item)));
     }
+  }
+
+  bool is_known(ExprId leaf) const { return state_index_.contains(leaf) || motion_.block_of.contains(leaf); }
+
+  // The expression, or none where it reads what the present mode does not have.
+  ExprId where_known(ExprId e) {
+    for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
+      if (!is_known(leaf)) return pool_.constant(std::numeric_limits<double>::quiet_NaN());
+    }
+    return e;
   }
 
   void build_initialize() {
@@ -594,6 +629,7 @@ class Lowering {
       for (std::uint32_t i = 0; i < discrete.shape.size(); ++i)
         builder.store(ir::Op::store_discrete, discrete.first + i, builder.value(discrete.start[i]));
     }
+    if (sorted_.start.equations.empty() && !sorted_.states.empty()) return;  // no run begins here
     std::vector<bool> mark = needed(start_, sorted_.states);
     // First guesses of every Newton block, before any of them is solved.
     for (std::size_t b = 0; b < mark.size(); ++b) {
@@ -611,9 +647,9 @@ class Lowering {
         continue;
       solve(builder, start_, b);
     }
-    for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) {
+    for (ExprId state : sorted_.states) {
       builder.may_split();
-      builder.store(ir::Op::store_state, i, builder.value(sorted_.states[i]));
+      builder.store(ir::Op::store_state, state_index_.at(state), builder.value(state));
     }
     program_.initialize = builder.take();
   }
@@ -636,12 +672,40 @@ class Lowering {
     FunctionBuilder builder = motion_builder();
     std::vector<ExprId> watched;
     for (const flat::Event& event : model_.events) {
-      ir::Event made{event.name, event.kind, event.times, 0, event.period, event.from, line_of(event.span)};
-      if (event.kind == TACTUS_WHEN) {
+      ir::Event made{event.name,  event.kind, event.times, 0, event.period, event.from, line_of(event.span),
+                     event.flags, event.pulse};
+      if (event.condition.valid()) {
         made.watched = static_cast<std::uint32_t>(watched.size());
-        watched.push_back(hidden_value(event.condition));
+        const ExprId condition = hidden_value(event.condition);
+        watched.push_back(pool_.is_constant(condition) || is_known(condition) ? condition : pool_.constant(0));
+        for (flat::VariableId part : event.parts) {
+          const ExprId value = hidden_value(part);
+          watched.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.constant(-1));
+        }
+        made.parts = static_cast<std::uint32_t>(event.parts.size());
       }
       program_.events.push_back(std::move(made));
+    }
+    const auto known_or_nothing = [&](flat::VariableId variable) {
+      const ExprId value = hidden_value(variable);
+      return pool_.is_constant(value) || is_known(value) ? value
+                                                         : pool_.constant(std::numeric_limits<double>::quiet_NaN());
+    };
+    for (const flat::Plan& plan : model_.plans) {
+      ir::Plan made{plan.name, model_.transitions[plan.transition].event, model_.transitions[plan.failed].event};
+      made.has_otherwise = plan.has_otherwise;
+      made.line = line_of(plan.span);
+      made.guess = static_cast<std::uint32_t>(watched.size());
+      for (std::size_t i = 0; i < plan.chosen.size(); ++i) {
+        made.chosen.push_back(place_of_state_.at(pool_.variable(plan.chosen[i].value, 0)));
+        watched.push_back(known_or_nothing(plan.guesses[i]));
+      }
+      for (const flat::Plan::Phase& phase : plan.phases) {
+        made.phases.push_back({model_.transitions[phase.transition].event, static_cast<std::uint32_t>(watched.size()),
+                               static_cast<std::uint32_t>(phase.targets.size())});
+        for (flat::VariableId target : phase.targets) watched.push_back(known_or_nothing(target));
+      }
+      program_.plans.push_back(std::move(made));
     }
     for (const flat::Delay& delay : model_.delays) {
       ir::Delay made;
@@ -658,7 +722,7 @@ class Lowering {
       const bool is_floor = relation.kind == TACTUS_FLOOR;
       watched.push_back(relation.guard);
       if (is_floor) watched.push_back(relation.source);
-      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : 0,
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : relation.event,
                                     1, line_of(relation.span)});
     }
     std::vector<ExprId> read;
@@ -684,10 +748,18 @@ class Lowering {
   }
 
   void build_handlers() {
-    for (const flat::Event& event : model_.events) {
+    for (std::uint32_t e = 0; e < model_.events.size(); ++e) {
+      const flat::Event& event = model_.events[e];
+      if (event.kind == TACTUS_TRANSITION) {
+        program_.handlers.push_back(jump_at(e));
+        continue;
+      }
       FunctionBuilder builder = motion_builder();
       std::vector<ExprId> values;
-      for (const flat::Update& update : event.updates) values.push_back(hidden_value(update.value));
+      for (const flat::Update& update : event.updates) {
+        const ExprId value = hidden_value(update.value);
+        values.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.discrete(update.discrete));
+      }
       solve_needed(builder, values);
       // All values before any of them changes what the others read.
       std::vector<ir::Value> made;
@@ -696,6 +768,56 @@ class Lowering {
         builder.store(ir::Op::store_discrete, event.updates[i].discrete, made[i]);
       program_.handlers.push_back(builder.take());
     }
+  }
+
+  // The jump that an event is; empty when it cannot be taken in this structure.
+  ir::Function jump_at(std::uint32_t event) {
+    for (const structure::Jump& jump : sorted_.jumps) {
+      const flat::Transition& transition = model_.transitions[jump.transition];
+      if (transition.event != event) continue;
+      FunctionBuilder builder = motion_builder();
+      Solved solved = solve_all(jump.system);
+      std::vector<ExprId> read;
+      const auto note = [&](ExprId e) {
+        for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) {
+          if (!solved.block_of.contains(leaf)) read.push_back(leaf);
+        }
+      };
+      for (const flat::Equation& equation : jump.system.equations) {
+        note(equation.left);
+        note(equation.right);
+      }
+      for (const structure::Jump::Set& set : jump.sets) note(set.value);
+      solve_needed(builder, read);
+      for (std::size_t b = 0; b < solved.solutions.size(); ++b) {
+        const Solution& solution = solved.solutions[b];
+        if (solution.kind != Solution::newton) continue;
+        const std::uint32_t warm = warm_of(solution);
+        for (std::size_t i = 0; i < solution.unknowns.size(); ++i)
+          builder.store(ir::Op::store_warm, warm + static_cast<std::uint32_t>(i),
+                        builder.value(before_of(solution.unknowns[i])));
+      }
+      for (std::size_t b = 0; b < solved.solutions.size(); ++b) solve(builder, solved, b);
+      // All values before any of them changes what the others read.
+      std::vector<ir::Value> values;
+      for (const structure::Jump::Set& set : jump.sets) values.push_back(builder.value(set.value));
+      for (std::size_t i = 0; i < values.size(); ++i)
+        builder.store(ir::Op::store_state, place_of_state_.at(jump.sets[i].state), values[i]);
+      for (const flat::Transition::Goto& to : transition.gotos) {
+        builder.store(ir::Op::store_discrete, model_.automata[to.automaton].slot,
+                      builder.value(pool_.constant(to.mode)));
+      }
+      return builder.take();
+    }
+    return {};
+  }
+
+  // Where a search for the value after a jump begins: at the value before, else at 1.
+  ExprId before_of(ExprId leaf) {
+    const flat::VariableId of = model_.variables[flat::VariableId(pool_[leaf].index)].next_of;
+    if (!of.valid()) return pool_.constant(1);
+    const ExprId before = hidden_value(of, pool_[leaf].order);
+    return pool_.is_constant(before) || state_index_.contains(before) ? before : pool_.constant(1);
   }
 
   // An expression in states and time: what blocks work out directly is written out.
@@ -711,6 +833,14 @@ class Lowering {
       });
     }
     return (*in_states_)(e);
+  }
+
+  // A state that stays what it is but for jumps: nothing puts it back onto constraints, they are put where it says.
+  bool is_memory(ExprId state) {
+    const auto at = std::find(sorted_.states.begin(), sorted_.states.end(), state) - sorted_.states.begin();
+    if (sorted_.start_kinds[static_cast<std::size_t>(at)] != structure::StartKind::given) return false;
+    const ExprId rate = in_states(sorted_.state_rates[static_cast<std::size_t>(at)]);
+    return pool_.is_constant(rate, 0);
   }
 
   void build_constraints() {
@@ -729,6 +859,7 @@ class Lowering {
           wanted.push_back(leaf);
           continue;
         }
+        if (is_memory(leaf)) continue;
         const auto slope = symbolic::differentiate(pool_, residual, leaf);
         TACTUS_CHECK(slope.has_value());
         row.emplace_back(state->second, *slope);
@@ -756,8 +887,9 @@ class Lowering {
     const bool are_all_given = std::all_of(sorted_.start_kinds.begin(), sorted_.start_kinds.end(),
                                            [](auto kind) { return kind == structure::StartKind::given; });
     if (!sorted_.constraints.empty() || !sorted_.conditions.empty() || !are_all_given) {
-      for (structure::StartKind kind : sorted_.start_kinds)
-        program_.state_flags.push_back(static_cast<std::uint32_t>(kind));
+      program_.state_flags.assign(space_->states.size(), static_cast<std::uint32_t>(structure::StartKind::given));
+      for (std::size_t i = 0; i < sorted_.start_kinds.size(); ++i)
+        program_.state_flags[state_index_.at(sorted_.states[i])] = static_cast<std::uint32_t>(sorted_.start_kinds[i]);
     }
     if (sorted_.conditions.empty()) return;
     FunctionBuilder builder = motion_builder();
@@ -827,6 +959,10 @@ class Lowering {
   expr::Pool& pool_;
   const structure::Sorted& sorted_;
   const diag::SourceMap& sources_;
+  const Space* space_;
+  Space own_space_;
+  bool is_one_of_many_ = false;  // other structures have the same channels
+  std::unordered_map<ExprId, std::uint32_t> place_of_state_;  // of any structure
   ir::Program program_;
   Solved motion_;
   Solved start_;
@@ -845,8 +981,36 @@ class Lowering {
 
 }  // namespace
 
-ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources) {
-  return Lowering(model, sorted, sources).run();
+void widen(Space& space, const flat::Model& model, const structure::Sorted& sorted) {
+  const expr::Pool& pool = model.pool;
+  std::set<std::pair<std::uint32_t, std::uint32_t>> states(space.states.begin(), space.states.end());
+  std::set<std::pair<std::uint32_t, std::uint32_t>> known;
+  const auto quantity = [&](ExprId leaf) { return std::pair(pool[leaf].index, pool[leaf].order); };
+  for (ExprId leaf : sorted.states) {
+    states.insert(quantity(leaf));
+    known.insert(quantity(leaf));
+  }
+  for (ExprId leaf : sorted.motion.unknowns) known.insert(quantity(leaf));
+  space.states.assign(states.begin(), states.end());
+  space.orders.resize(model.groups.size());
+  for (std::size_t g = 0; g < model.groups.size(); ++g) {
+    const flat::Group& group = model.groups[g];
+    const auto has = [&](std::uint32_t order) {
+      for (std::uint32_t i = 0; i < group.shape.size(); ++i) {
+        const std::uint32_t variable = group.first.value + i;
+        if (!known.contains({variable, order}) && !(order == 0 && sorted.constants.contains(variable))) return false;
+      }
+      return true;
+    };
+    std::uint32_t order = 0;
+    while (has(order)) ++order;
+    space.orders[g] = std::max(space.orders[g], order);
+  }
+}
+
+ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources,
+                  const Space* space) {
+  return Lowering(model, sorted, sources, space).run();
 }
 
 }  // namespace lower

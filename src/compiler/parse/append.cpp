@@ -1,5 +1,5 @@
 // Two trees become one: the items of `from` behind those of `into`, its nodes renumbered.
-#include <algorithm>
+#include <utility>
 
 #include "compiler/parse/parse.h"
 
@@ -7,18 +7,90 @@ namespace parse {
 
 namespace {
 
-// `moved` renumbers a node; bodies are renumbered by `bodies`.
-template <class Moved>
-void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodies) {
-  const auto moved_family = [&](Family family) { return Family{family.index, moved(family.low), moved(family.high)}; };
+// How to renumber what refers to nodes, bodies and jumps.
+struct Moved {
+  std::uint32_t nodes;
+  std::uint32_t bodies;
+  std::uint32_t jumps;
+  NodeId operator()(NodeId id) const { return id.valid() ? NodeId(id.value + nodes) : id; }
+  Family operator()(Family family) const { return {family.index, (*this)(family.low), (*this)(family.high)}; }
+  Equation operator()(const Equation& item) const {
+    return {item.span, (*this)(item.left), (*this)(item.right), (*this)(item.family), (*this)(item.mode)};
+  }
+  Jump operator()(Jump jump) const {
+    for (Goto& item : jump.gotos) item.target = (*this)(item.target);
+    for (NodeId& item : jump.keeps) item = (*this)(item);
+    for (JumpUnknown& item : jump.unknowns) item.guess = (*this)(item.guess);
+    for (Equation& item : jump.equations) item = (*this)(item);
+    for (JumpLoop& item : jump.loops) {
+      item.low = (*this)(item.low);
+      item.high = (*this)(item.high);
+      item.jump += jumps;
+    }
+    return jump;
+  }
+  void move_head(Transition& item) const {
+    item.family = (*this)(item.family);
+    item.mode = (*this)(item.mode);
+    item.condition = (*this)(item.condition);
+    item.jump = (*this)(std::move(item.jump));
+  }
+};
+
+void append_hybrid_items(Body& into, const Body& from, const Moved& moved) {
+  for (Automaton item : from.automata) {
+    item.family = moved(item.family);
+    for (AutomatonStart& start : item.starts) start.condition = moved(start.condition);
+    into.automata.push_back(std::move(item));
+  }
+  for (InBlock item : from.in_blocks) {
+    item.condition = moved(item.condition);
+    item.body += moved.bodies;
+    into.in_blocks.push_back(item);
+  }
+  for (Must item : from.musts) {
+    item.condition = moved(item.condition);
+    item.mode = moved(item.mode);
+    into.musts.push_back(std::move(item));
+  }
+  for (Transition item : from.transitions) {
+    moved.move_head(item);
+    into.transitions.push_back(std::move(item));
+  }
+  for (Sequence item : from.sequences) {
+    moved.move_head(item);
+    for (SequencePhase& phase : item.phases) {
+      phase.until = moved(phase.until);
+      phase.jump = moved(std::move(phase.jump));
+    }
+    into.sequences.push_back(std::move(item));
+  }
+  for (Plan item : from.plans) {
+    moved.move_head(item);
+    for (Chosen& chosen : item.chosen) chosen.value = moved(chosen.value);
+    for (PlanPhase& phase : item.phases) {
+      phase.duration = moved(phase.duration);
+      for (Target& target : phase.targets) target = {target.span, moved(target.left), moved(target.right)};
+      phase.jump = moved(std::move(phase.jump));
+    }
+    item.otherwise = moved(std::move(item.otherwise));
+    into.plans.push_back(std::move(item));
+  }
+  for (const Equation& item : from.invariants) into.invariants.push_back(moved(item));
+  for (Property item : from.properties) {
+    item.formula = moved(item.formula);
+    into.properties.push_back(item);
+  }
+}
+
+void append_items(Body& into, const Body& from, const Moved& moved) {
   for (Condition item : from.conditions) {
     item.variable = moved(item.variable);
     item.time = moved(item.time);
     item.value = moved(item.value);
     into.conditions.push_back(item);
   }
-  for (const Equation& item : from.equations)
-    into.equations.push_back({item.span, moved(item.left), moved(item.right), moved_family(item.family)});
+  for (const Equation& item : from.equations) into.equations.push_back(moved(item));
   for (Parameter item : from.parameters) {
     item.value = moved(item.value);
     item.low = moved(item.low);
@@ -34,7 +106,7 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
     into.functions.push_back(std::move(item));
   }
   for (Event item : from.events) {
-    item.family = moved_family(item.family);
+    item.family = moved(item.family);
     item.period = moved(item.period);
     item.from = moved(item.from);
     item.condition = moved(item.condition);
@@ -42,7 +114,7 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
     into.events.push_back(std::move(item));
   }
   for (Behaviour item : from.behaviours) {
-    item.family = moved_family(item.family);
+    item.family = moved(item.family);
     item.start = moved(item.start);
     item.value = moved(item.value);
     for (Handler& handler : item.handlers) {
@@ -53,7 +125,7 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
   }
   for (Module item : from.modules) {
     for (ModulePort& port : item.ports) port.shape = moved(port.shape);
-    item.body += bodies;
+    item.body += moved.bodies;
     into.modules.push_back(std::move(item));
   }
   for (Drawing item : from.drawings) {
@@ -64,20 +136,16 @@ void append_items(Body& into, const Body& from, Moved moved, std::uint32_t bodie
   for (Loop item : from.loops) {
     item.low = moved(item.low);
     item.high = moved(item.high);
-    item.body += bodies;
+    item.body += moved.bodies;
     into.loops.push_back(item);
   }
+  append_hybrid_items(into, from, moved);
 }
 
-// Nodes, texts, bodies and uses of `from` behind those of `into`; how to renumber what refers to them.
-struct Moved {
-  std::uint32_t nodes;
-  std::uint32_t bodies;
-  NodeId operator()(NodeId id) const { return id.valid() ? NodeId(id.value + nodes) : id; }
-};
-
+// Nodes, texts, bodies, jumps and uses of `from` behind those of `into`.
 Moved append_nodes(Tree& into, const Tree& from) {
-  const Moved moved{static_cast<std::uint32_t>(into.nodes.size()), static_cast<std::uint32_t>(into.bodies.size())};
+  const Moved moved{static_cast<std::uint32_t>(into.nodes.size()), static_cast<std::uint32_t>(into.bodies.size()),
+                    static_cast<std::uint32_t>(into.jumps.size())};
   const auto children = static_cast<std::uint32_t>(into.children.size());
   const auto texts = static_cast<std::uint32_t>(into.texts.size());
   std::vector<std::uint16_t> units = {0};
@@ -94,9 +162,10 @@ Moved append_nodes(Tree& into, const Tree& from) {
   into.uses.insert(into.uses.end(), from.uses.begin(), from.uses.end());
   for (const Body& body : from.bodies) {
     Body items;
-    append_items(items, body, moved, moved.bodies);
+    append_items(items, body, moved);
     into.bodies.push_back(std::move(items));
   }
+  for (const Jump& jump : from.jumps) into.jumps.push_back(moved(jump));
   return moved;
 }
 
@@ -105,7 +174,7 @@ Moved append_nodes(Tree& into, const Tree& from) {
 std::uint32_t append_file(Tree& into, const Tree& from) {
   const Moved moved = append_nodes(into, from);
   Body items;
-  append_items(items, from, moved, moved.bodies);
+  append_items(items, from, moved);
   into.bodies.push_back(std::move(items));
   return static_cast<std::uint32_t>(into.bodies.size() - 1);
 }
@@ -130,7 +199,7 @@ void append(Tree& into, const Tree& from) {
     item.period = moved(item.period);
     into.externals.push_back(std::move(item));
   }
-  append_items(into, from, moved, moved.bodies);
+  append_items(into, from, moved);
 }
 
 }  // namespace parse

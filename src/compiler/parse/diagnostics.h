@@ -32,12 +32,12 @@ inline constexpr diag::Kind<std::string> no_equation{"P017", "expected the `=` o
 inline constexpr diag::Kind<> no_time{"P018", "this condition does not say when it holds"};
 inline constexpr diag::Kind<> chained_comparison{"P019", "comparisons cannot be chained"};
 inline constexpr diag::Kind<std::string_view> not_built{"P020", "{} is part of the language but not built yet"};
-inline constexpr diag::Kind<std::string_view> section_skipped{
-    "P021", "the `{}` section is skipped: it is not built yet", diag::Severity::warning};
+inline constexpr diag::Kind<std::string_view> temporal_outside{"P021", "`{}` stands under `check` only"};
 inline constexpr diag::Kind<> empty_statement{"P022", "this `;` ends nothing"};
 inline constexpr diag::Kind<std::string_view> tact_word{"P023", "`{}` is a word of .tact files only"};
 inline constexpr diag::Kind<> exponent_out_of_range{"P024", "no unit has so large an exponent"};
 inline constexpr diag::Kind<std::string_view, std::string_view> not_in_module{"P025", "`{}` does not stand in {}"};
+inline constexpr diag::Kind<std::string_view, std::string_view> not_here{"P029", "{} does not stand in {}"};
 inline constexpr diag::Kind<std::string_view> unknown_option{"P027", "a drawing has no `{}`"};
 inline constexpr diag::Kind<> unclosed_hole{"P028", "this `{{` is closed nowhere in the text"};
 inline constexpr diag::Kind<std::string_view> unclosed_body{"P026", "nothing closes this {}"};

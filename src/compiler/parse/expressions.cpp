@@ -360,10 +360,8 @@ NodeId Parser::read_primary() {
   if (spells("sum") && kind(1) == TokenKind::left_paren && kind(2) == TokenKind::name && word(3) == Word::in)
     return read_sum_over();
   if ((spells("always") || spells("eventually")) &&
-      (kind(1) == TokenKind::left_paren || kind(1) == TokenKind::left_bracket)) {
-    report_not_built(here(), fmt::format("`{}`", text(at_)));
-    return {};
-  }
+      (kind(1) == TokenKind::left_paren || kind(1) == TokenKind::left_bracket))
+    return read_temporal();
   if (word() == Word::then || word() == Word::else_ || word() == Word::in) {
     report_expected_expression();
     return {};

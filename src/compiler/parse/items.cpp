@@ -41,7 +41,7 @@ void Parser::read_item() {
     default:
       break;
   }
-  if ((section_ == Section::skipped && !at_item()) || at_drawing()) return read_entry();
+  if (at_drawing()) return read_entry();
   const bool declares = word() == Word::parameter || word() == Word::constant || word() == Word::function;
   const bool quoted = word() == Word::use && kind(1) == TokenKind::prime && !adjacent(at_ + 1);
   const bool started =
@@ -81,7 +81,7 @@ void Parser::read_declaration(Word word) {
     case Word::scene:
       return open_section(Section::scene);
     case Word::check:
-      return skip_section("check", true);
+      return open_section(Section::check);
     case Word::parameter:
       return read_parameters();
     case Word::constant:
@@ -93,10 +93,8 @@ void Parser::read_declaration(Word word) {
       while (!at_end() && !on_new_line(at_) && this->word() != Word::then) ++at_;
       const base::Span condition{tokens_.file, token(first + 1).begin, token(at_ - 1).end};
       diags_.report(span_of(first), expected, "a statement", "the word `when`")
-          .hint(
-              "an event is declared, `event hit when {};`, and a behaviour answers it: "
-              "`n = init a = 0 in {{ hit => a + 1 }}` under `reactive`",
-              at_ > first + 1 ? sources_.text(condition) : "x < 0");
+          .hint("what happens then is a transition: `transition Hit when {} {{ next(x) = ..; }}`",
+                at_ > first + 1 ? sources_.text(condition) : "x < 0");
       return skip_foreign_block("when");
     }
     case Word::if_:
@@ -105,25 +103,30 @@ void Parser::read_declaration(Word word) {
       return read_entry();
     case Word::for_:
     case Word::in:
-      if (section_ == Section::skipped) return read_entry();
-      return word == Word::for_ ? read_loop() : skip_not_built(word);
+      return word == Word::for_ ? read_loop() : read_in();
     case Word::module:
       return read_module();
     case Word::event:
       return read_event();
     case Word::automaton:
+      return read_automaton();
     case Word::transition:
-    case Word::sequence:
-    case Word::plan:
-    case Word::energy:
-    case Word::mechanism:
+      return read_transition();
     case Word::require:
     case Word::expect:
     case Word::stop:
+      return read_must(at_, {});
+    case Word::sequence:
+      return read_sequence();
+    case Word::plan:
+      return read_plan();
+    case Word::invariant:
+      return read_invariant();
+    case Word::energy:
+    case Word::mechanism:
     case Word::join:
     case Word::interact:
     case Word::apply:
-    case Word::invariant:
     case Word::rate:
     case Word::every:
       return skip_not_built(word);
@@ -154,15 +157,27 @@ void Parser::open_section(Section section) {
   ++at_;
 }
 
-// A section that this version does not know. The words that begin declarations count in it as everywhere; all else is
-// passed over. `harmless`: the model means the same without it.
-void Parser::skip_section(std::string_view name, bool harmless) {
-  if (harmless)
-    diags_.report(here(), section_skipped, name).hint("the model is simulated without it");
-  else
-    report_not_built(here(), fmt::format("a `{}` section", name));
-  ++at_;
-  section_ = Section::skipped;
+// Whether what the section holds may depend on a mode; else reports, and it is read as if it stood outside.
+bool Parser::belongs_to_mode() {
+  switch (section_) {
+    case Section::boundary:
+      diags_.report(here(), not_here, "a condition", "a mode")
+          .hint("a start is of the whole run: write it under `boundary`, outside of the braces");
+      return false;
+    case Section::reactive:
+      diags_.report(here(), not_here, "a behaviour", "a mode")
+          .hint("let its handlers ask for the mode: `clock => if ball.Rolling then x else a`");
+      return false;
+    case Section::scene:
+      diags_.report(here(), not_here, "a drawing", "a mode")
+          .hint("let its values ask for the mode: `radius if ball.Rolling then 1 else 0`");
+      return false;
+    case Section::check:
+      diags_.report(here(), not_here, "a property", "a mode").hint("let it ask for the mode: `ball.Rolling -> x > 0;`");
+      return false;
+    default:
+      return true;
+  }
 }
 
 void Parser::read_entry() {
@@ -172,6 +187,7 @@ void Parser::read_entry() {
     diags_.report(here(), no_section, condition ? "a condition" : "an equation", condition ? "boundary" : "system")
         .hint("write `{}` on the line before", condition ? "boundary" : "system");
   }
+  if (in_mode_ && !said_mode_ && !belongs_to_mode()) said_mode_ = true;
   switch (section_) {
     case Section::boundary:
       return read_conditions();
@@ -181,9 +197,10 @@ void Parser::read_entry() {
       return read_behaviour();
     case Section::scene:
       return read_drawing();
-    default:
-      do step();
-      while (!at_end() && !at_item() && !at_body_end());
+    case Section::check:
+      return read_property();
+    case Section::none:
+      return;
   }
 }
 
@@ -639,6 +656,10 @@ void Parser::read_event() {
     return recover();
   }
   event.span = span_from(first);
+  if (in_mode_ && event.kind != EventKind::when)
+    diags_.report(event.span, not_here, "an event by the clock", "a mode")
+        .hint("it happens in every mode; let what answers it ask: `{} => if ball.Rolling then x else a`",
+              text(first + 1));
   body_->events.push_back(std::move(event));
   read_end();
 }
@@ -697,7 +718,9 @@ void Parser::read_module() {
     accept(TokenKind::semicolon);
   }
   const Section outer = std::exchange(section_, Section::none);
+  const bool was_in_mode = std::exchange(in_mode_, false);
   const auto body = read_body(open, "a module");
+  in_mode_ = was_in_mode;
   section_ = outer;
   if (!body) return recover();
   module.body = *body;

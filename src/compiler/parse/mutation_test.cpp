@@ -56,7 +56,9 @@ bool has_items(const Tree& tree) {
   return tree.settings.size() + tree.externals.size() + tree.conditions.size() + tree.equations.size() +
              tree.parameters.size() + tree.constants.size() + tree.functions.size() + tree.events.size() +
              tree.behaviours.size() + tree.modules.size() + tree.loops.size() + tree.uses.size() +
-             tree.drawings.size() >
+             tree.drawings.size() + tree.automata.size() + tree.in_blocks.size() + tree.musts.size() +
+             tree.transitions.size() + tree.sequences.size() + tree.plans.size() + tree.invariants.size() +
+             tree.properties.size() >
          0;
 }
 

@@ -1,5 +1,6 @@
 // The parser's state and its productions; private to this folder. Productions of expressions are in expressions.cpp, of
-// sections and declarations in items.cpp, getting over mistakes in recovery.cpp.
+// sections and declarations in items.cpp, of modes and jumps in jumps.cpp, of scenes in drawings.cpp, getting over mistakes in
+// recovery.cpp.
 //
 // A production that fails has reported, and returns an id that is not valid (or false); its caller returns at once, up
 // to the item, which recovers. So one statement costs one error.
@@ -27,7 +28,7 @@ class Parser {
   Tree run();
 
  private:
-  enum class Section { none, boundary, system, reactive, scene, skipped };
+  enum class Section { none, boundary, system, reactive, scene, check };
 
   // One level of nesting while it lives. When the limit is passed it has reported and is not ok.
   class Level {
@@ -78,6 +79,9 @@ class Parser {
   bool begins_matrix(std::size_t index) const;
   // A word that begins an item; `event` behind `observes` does not.
   bool at_item() const {
+    if (in_jump_ &&
+        (word() == Word::goto_ || word() == Word::keep || word() == Word::enforce || word() == Word::unknown))
+      return true;
     return begins_item(word()) && !(word() == Word::event && at_ > 0 && word_at(at_ - 1) == Word::observes);
   }
   // Over the token ahead, or over the whole group that it opens.
@@ -107,7 +111,7 @@ class Parser {
   void read_declaration(Word word);
   void read_entry();
   void open_section(Section section);
-  void skip_section(std::string_view name, bool harmless);
+  bool belongs_to_mode();
   Section section_of_entry() const;
   void read_simulation();
   void read_external();
@@ -133,6 +137,25 @@ class Parser {
   void read_module();
   void read_loop();
   void read_use();
+  void read_automaton();
+  void read_in();
+  // `first`: where the statement begins; `mode`: the `in` before it, not valid when there is none.
+  void read_must(std::size_t first, NodeId mode);
+  bool read_head(Transition& item, std::string_view what);
+  void recover_jump();
+  void read_transition();
+  void read_sequence();
+  void read_plan();
+  bool read_chosen(Plan& item);
+  bool at_plan_phase() const;
+  bool read_plan_phase(Plan& item);
+  void recover_phases();
+  void read_invariant();
+  void read_property();
+  bool read_jump(Jump& jump);
+  void read_jump_item(Jump& jump);
+  void read_enforce(Jump& jump);
+  void read_jump_loop(Jump& jump);
   // The items up to the bracket that closes the one at `open`, as a body of their own; `holder` says whose. Not set, after reporting, when
   // the bracket is missing.
   std::optional<std::uint32_t> read_body(std::size_t open, std::string_view holder);
@@ -168,6 +191,9 @@ class Parser {
   NodeId read_group();
   NodeId read_conditional();
   NodeId read_sum_over();
+  NodeId read_formula();
+  NodeId read_temporal();
+  bool read_bounds(NodeId& low, NodeId& high);
   std::optional<Measure> read_unit();
   std::optional<Measure> read_unit_product();
   std::optional<Measure> read_unit_term();
@@ -201,8 +227,12 @@ class Parser {
   // For each `(`: whether it holds exactly three expressions.
   std::vector<bool> holds_three_;
   std::vector<NodeId> foreign_calls_;
-  bool in_hole_ = false;  // the tokens are those of an expression inside a text
-  bool said_what_is_known_ = false;
+  bool in_mode_ = false;      // inside of an `in` block
+  bool said_mode_ = false;    // and what does not stand in it was reported
+  bool in_property_ = false;  // the expression is a formula under `check`
+  bool in_jump_ = false;      // the braces being read are those of a jump
+  bool in_hole_ = false;      // the tokens are those of an expression inside a text
+  bool said_what_is_missing_ = false;
   bool said_heading_ = false;                    // `model Ball` was reported: so is its `end Ball;`
   bool said_initial_ = false;                    // `initial equation` was reported: its conditions say no time
   bool said_braces_ = false;                     // a section in braces was reported

@@ -56,10 +56,24 @@ std::string quoted(std::string_view text) {
 }
 
 // How tightly a production binds; an operand that binds less tightly than its place asks for takes parentheses.
-enum Binding { expression, disjunction, conjunction, negation, comparison, arithmetic, term, sign, power, postfix };
+enum Binding {
+  formula,
+  expression,
+  disjunction,
+  conjunction,
+  negation,
+  comparison,
+  arithmetic,
+  term,
+  sign,
+  power,
+  postfix
+};
 
 Binding binding(NodeKind kind) {
   switch (kind) {
+    case NodeKind::until:
+      return formula;
     case NodeKind::implies:
     case NodeKind::conditional:
     case NodeKind::argument:
@@ -93,7 +107,7 @@ class Printer {
 
   std::string take() { return std::move(out_); }
 
-  void print(NodeId id, Binding place = expression) {
+  void print(NodeId id, Binding place = formula) {
     const bool parentheses = binding(tree_[id].kind) < place;
     if (parentheses) out_ += '(';
     print_bare(id);
@@ -203,6 +217,21 @@ class Printer {
         out_ += " else ";
         print(children[2].node);
         return;
+      case NodeKind::always:
+      case NodeKind::eventually:
+        out_ += node.kind == NodeKind::always ? "always" : "eventually";
+        if (children.size() == 3) print_bounds(children[1].node, children[2].node);
+        out_ += '(';
+        print(children[0].node);
+        out_ += ')';
+        return;
+      case NodeKind::until:
+        print(children[0].node, expression);
+        out_ += " until";
+        if (children.size() == 4) print_bounds(children[2].node, children[3].node);
+        out_ += ' ';
+        print(children[1].node, expression);
+        return;
       case NodeKind::sum_over:
         out_ += fmt::format("sum({} in ", names_.text(node.name));
         print_range(children[0].node, children[1].node);
@@ -243,6 +272,12 @@ class Printer {
       if (i > 0) out_ += fmt::format("{0}{1}{0}", blank, spelling(children[i].op));
       print(children[i].node, place);
     }
+  }
+
+  void print_bounds(NodeId low, NodeId high) {
+    out_ += '[';
+    print_range(low, high);
+    out_ += ']';
   }
 
   void print_range(NodeId low, NodeId high) {
@@ -294,13 +329,10 @@ class Dumper {
       add(condition.span);
     }
     for (const Equation& equation : body.equations) {
-      out_ += equation.left.valid() ? "(equation" : "(instance";
-      field(equation.left);
-      family(equation.family);
-      field(equation.right);
-      close();
+      dump_equation(equation.left.valid() ? "equation" : "instance", equation);
       add(equation.span);
     }
+    dump_hybrid_items(body);
     for (const Parameter& parameter : body.parameters) {
       open("parameter", parameter.name);
       for (const NodeId id : {parameter.value, parameter.low, parameter.high}) field(id);
@@ -387,8 +419,157 @@ class Dumper {
     close();
   }
 
+  void dump_equation(std::string_view kind, const Equation& equation) {
+    out_ += fmt::format("({}", kind);
+    field(equation.left);
+    family(equation.family);
+    field(equation.right);
+    dump_mode(equation.mode);
+    close();
+  }
+
+  void dump_mode(NodeId mode) {
+    if (!mode.valid()) return;
+    out_ += " (in";
+    field(mode);
+    close();
+  }
+
+  void dump_hybrid_items(const Body& body) {
+    for (const Automaton& automaton : body.automata) {
+      open("automaton", automaton.name);
+      family(automaton.family);
+      for (const ModeName& mode : automaton.modes) out_ += " " + names_.text(mode.name);
+      for (const AutomatonStart& start : automaton.starts) {
+        out_ += ' ';
+        open("from", start.mode);
+        field(start.condition);
+        close();
+      }
+      close();
+      add(automaton.span);
+    }
+    for (const InBlock& block : body.in_blocks) {
+      out_ += "(in";
+      field(block.condition);
+      nested(tree_.bodies[block.body]);
+      add(block.span);
+    }
+    for (const Must& must : body.musts) {
+      static constexpr const char* kinds[] = {"require", "expect", "stop"};
+      out_ += fmt::format("({}", kinds[static_cast<int>(must.kind)]);
+      field(must.condition);
+      if (!must.text.empty()) out_ += " " + quoted(must.text);
+      dump_mode(must.mode);
+      close();
+      add(must.span);
+    }
+    for (const Transition& item : body.transitions) {
+      dump_head("transition", item);
+      close();
+      add(item.span);
+    }
+    for (const Sequence& item : body.sequences) {
+      dump_head("sequence", item);
+      for (const SequencePhase& phase : item.phases) {
+        out_ += " (until";
+        field(phase.until);
+        dump_jump(phase.jump);
+        close();
+      }
+      close();
+      add(item.span);
+    }
+    for (const Plan& item : body.plans) dump_plan(item);
+    for (const Equation& invariant : body.invariants) {
+      dump_equation("invariant", invariant);
+      add(invariant.span);
+    }
+    for (const Property& property : body.properties) {
+      out_ += "(property";
+      if (property.name.valid()) out_ += " " + names_.text(property.name) + ":";
+      field(property.formula);
+      close();
+      add(property.span);
+    }
+  }
+
+  void dump_plan(const Plan& item) {
+    dump_head("plan", item);
+    for (const Chosen& chosen : item.chosen) {
+      out_ += ' ';
+      open("choose", chosen.name);
+      field(chosen.value);
+      close();
+    }
+    for (const PlanPhase& phase : item.phases) {
+      out_ += " (for";
+      field(phase.duration);
+      for (const Target& target : phase.targets) {
+        out_ += " (reaching";
+        field(target.left);
+        field(target.right);
+        close();
+      }
+      dump_jump(phase.jump);
+      close();
+    }
+    if (item.has_otherwise) {
+      out_ += " (else";
+      dump_jump(item.otherwise);
+      close();
+    }
+    close();
+    add(item.span);
+  }
+
+  void dump_head(std::string_view kind, const Transition& item) {
+    open(kind, item.name);
+    family(item.family);
+    dump_mode(item.mode);
+    if (item.condition.valid()) {
+      out_ += " (when";
+      field(item.condition);
+      close();
+    }
+    dump_jump(item.jump);
+  }
+
+  void dump_jump(const Jump& jump) {
+    for (const Goto& item : jump.gotos) {
+      out_ += " (goto";
+      field(item.target);
+      close();
+    }
+    for (const NodeId kept : jump.keeps) {
+      out_ += " (keep";
+      field(kept);
+      close();
+    }
+    if (jump.enforce_velocities) out_ += " (enforce velocities)";
+    if (jump.enforce_positions) out_ += " (enforce positions)";
+    for (const JumpUnknown& unknown : jump.unknowns) {
+      out_ += ' ';
+      open("unknown", unknown.name);
+      field(unknown.guess);
+      close();
+    }
+    for (const Equation& equation : jump.equations) {
+      out_ += ' ';
+      dump_equation("equation", equation);
+    }
+    for (const JumpLoop& loop : jump.loops) {
+      out_ += ' ';
+      open("for", loop.name);
+      field(loop.low);
+      field(loop.high);
+      dump_jump(tree_.jumps[loop.jump]);
+      close();
+    }
+  }
+
   void dump_event(const Event& event) {
-    static constexpr const char* kinds[] = {"every", "when", "at"};
+    static constexpr const char* kinds[] = {"every", "when", "at", "transition"};
     open("event", event.name);
     family(event.family);
     out_ += fmt::format(" {}", kinds[static_cast<int>(event.kind)]);
@@ -532,6 +713,15 @@ class Dumper {
         break;
       case NodeKind::sum_over:
         open("sum_over", node.name);
+        break;
+      case NodeKind::always:
+        out_ += "(always";
+        break;
+      case NodeKind::eventually:
+        out_ += "(eventually";
+        break;
+      case NodeKind::until:
+        out_ += "(until";
         break;
     }
     const std::span<const Child> children = tree_.children_of(id);

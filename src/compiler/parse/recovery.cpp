@@ -10,10 +10,8 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view known_now =
-    "this version knows `simulation`, `external`, `boundary`, `system`, `reactive`, `scene`, `parameter`, `constant`, "
-    "`function`, "
-    "`event`, `module`, `for` and `use`";
+constexpr std::string_view not_built_yet =
+    "not built yet are `energy`, `storage`, `power`, `join`, rates of instances, `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -337,8 +335,7 @@ Word Parser::read_misspelt_word() {
       {"check", Word::check},           {"parameter", Word::parameter}, {"constant", Word::constant},
       {"function", Word::function},     {"module", Word::module},       {"event", Word::event}};
   // Two names in a row begin no statement.
-  if (!at_name() || kind(1) != TokenKind::name || section_ == Section::skipped || dialect_ != Dialect::tact)
-    return Word::none;
+  if (!at_name() || kind(1) != TokenKind::name || dialect_ != Dialect::tact) return Word::none;
   std::vector<std::string_view> known;
   for (const auto& [spelling, word] : words) known.push_back(spelling);
   const auto near = base::nearest(text(at_), known);
@@ -359,56 +356,22 @@ void Parser::report_reserved() {
 
 void Parser::report_not_built(base::Span span, std::string_view what) {
   diag::Sink::Reported reported = diags_.report(span, not_built, what);
-  if (!said_what_is_known_) reported.hint("{}", known_now);
-  said_what_is_known_ = true;
+  if (!said_what_is_missing_) reported.hint("{}", not_built_yet);
+  said_what_is_missing_ = true;
 }
 
 void Parser::skip_not_built(Word word) {
-  report_not_built(here(),
-                   word == Word::in ? fmt::format("a block with `{}`", text(at_)) : fmt::format("`{}`", text(at_)));
+  report_not_built(here(), fmt::format("`{}`", text(at_)));
   ++at_;
-  const auto skip_body = [&] {
-    if (skip_to(TokenKind::left_brace)) {
-      step();
-      return true;
-    }
-    accept(TokenKind::semicolon);
-    return false;
-  };
-  switch (word) {
-    case Word::transition:
-      skip_body();
-      return;
-    case Word::in:
-      if (!skip_to(TokenKind::left_brace) && (this->word() == Word::require || this->word() == Word::expect)) {
-        ++at_;
-        return recover();
-      }
-      skip_body();
-      return;
-    case Word::sequence:
-      while (skip_body() && this->word() == Word::until) ++at_;
-      return;
-    case Word::plan:
-      while (skip_body()) {
-        const bool phase = this->word() == Word::for_ && this->word(2) != Word::in;
-        if (!phase && this->word() != Word::else_) return;
-        ++at_;
-      }
-      return;
-    case Word::mechanism:
-      if (skip_to(TokenKind::left_paren)) step();
-      accept(TokenKind::semicolon);
-      return;
-    default:
-      return recover();
-  }
+  if (word != Word::mechanism) return recover();
+  if (skip_to(TokenKind::left_paren)) step();
+  accept(TokenKind::semicolon);
 }
 
 // A statement that begins as in another language, or a declaration of .tact in a .phydl file. False when it is neither;
 // true when it was dealt with, perhaps only its first word.
 bool Parser::read_foreign_item() {
-  if (!at_name() || section_ == Section::skipped) return false;
+  if (!at_name()) return false;
   const bool before_name = kind(1) == TokenKind::name;
   if (dialect_ == Dialect::tact && spells("power") && at_name(1)) {
     report_not_built(here(), "a `power` port");

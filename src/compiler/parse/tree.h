@@ -45,6 +45,9 @@ enum class NodeKind : std::uint8_t {
   in_range,     // child 0 in child 1 .. child 2
   conditional,  // if child 0 then child 1 else child 2
   sum_over,     // sum(name in child 0 .. child 1: child 2)
+  always,       // always[child 1 .. child 2](child 0); one child: at all times from now on
+  eventually,   // the same for some time
+  until,        // child 0 until[child 2 .. child 3] child 1; two children: without a range
 };
 
 enum class Op : std::uint8_t {
@@ -159,6 +162,7 @@ struct Equation {
   NodeId left;
   NodeId right;
   Family family = {};
+  NodeId mode = {};  // made by expand of the `in` blocks around it: a formula over modes; not valid: at all times
 };
 
 struct Parameter {
@@ -186,7 +190,8 @@ struct Function {
   NodeId value;
 };
 
-enum class EventKind : std::uint8_t { every, when, at };
+// `transition`: the transition of that name; no `event` declares it.
+enum class EventKind : std::uint8_t { every, when, at, transition };
 
 struct Event {
   base::Span span;
@@ -244,6 +249,155 @@ struct Loop {
   std::uint32_t body = 0;  // index into Tree::bodies
 };
 
+struct ModeName {
+  base::NameId name;
+  base::Span span;
+};
+
+// from mode when condition
+struct AutomatonStart {
+  base::NameId mode;
+  base::Span span;
+  NodeId condition;  // not valid: always
+};
+
+// automaton name in modes from starts. Without a start that holds, it begins in its first mode.
+struct Automaton {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  Family family = {};
+  std::vector<ModeName> modes;
+  std::vector<AutomatonStart> starts;
+};
+
+// in condition { body }
+struct InBlock {
+  base::Span span;
+  NodeId condition;
+  std::uint32_t body = 0;  // index into Tree::bodies
+};
+
+enum class MustKind : std::uint8_t { require, expect, stop };
+
+// require condition else "text"; expect condition else "text"; stop when condition "text"
+struct Must {
+  base::Span span;
+  MustKind kind = MustKind::require;
+  NodeId condition;
+  std::string text;
+  NodeId mode = {};  // `in m require`, and made by expand; not valid: at all times
+};
+
+struct Goto {
+  base::Span span;
+  NodeId target;  // `ball.Rolling`: a member as written, a name once expanded
+};
+
+struct JumpUnknown {
+  base::NameId name;
+  base::Span span;
+  NodeId guess = {};  // not valid when not given
+};
+
+// for name in low..high { jump }
+struct JumpLoop {
+  base::Span span;
+  base::NameId name;
+  NodeId low;
+  NodeId high;
+  std::uint32_t jump = 0;  // index into Tree::jumps
+};
+
+// What happens at one instant: the braces of a transition. `x` is before, `next(x)` after.
+struct Jump {
+  base::Span span;
+  std::vector<Goto> gotos;
+  std::vector<NodeId> keeps;
+  std::vector<JumpUnknown> unknowns;
+  std::vector<Equation> equations;
+  std::vector<JumpLoop> loops;
+  bool enforce_velocities = false;
+  bool enforce_positions = false;
+  base::Span enforce_span = {};
+};
+
+// transition name in mode when condition { jump }
+struct Transition {
+  base::Span span;
+  base::NameId name;
+  base::Span name_span;
+  Family family = {};
+  NodeId mode = {};       // not valid: in every mode
+  NodeId condition = {};  // not valid: true
+  Jump jump = {};
+};
+
+struct SequencePhase {
+  base::Span span;
+  NodeId until;
+  Jump jump;
+};
+
+// sequence name in mode when condition { jump } until c { jump } until ..
+struct Sequence : Transition {
+  std::vector<SequencePhase> phases = {};
+};
+
+// choose name = value
+struct Chosen {
+  base::NameId name;
+  base::Span span;
+  NodeId value;
+};
+
+// reaching left = right
+struct Target {
+  base::Span span;
+  NodeId left;
+  NodeId right;
+};
+
+struct PlanPhase {
+  base::Span span;
+  NodeId duration;
+  std::vector<Target> targets;
+  Jump jump;
+};
+
+// plan name in mode when condition choose .. { jump } for T reaching .. { jump } for .. else { jump }
+struct Plan : Transition {
+  std::vector<Chosen> chosen = {};
+  std::vector<PlanPhase> phases = {};
+  bool has_otherwise = false;
+  Jump otherwise = {};
+};
+
+// What a plan leaves to the solver once schemata has made transitions of it: find values for the chosen memories such that every target
+// holds when its phase ends.
+struct PlanProblem {
+  struct Phase {
+    base::Span span;
+    base::NameId transition;  // "Fire.phase1", which ends it
+    NodeId duration;          // after the transition before
+    std::vector<Target> targets;
+  };
+  base::Span span;
+  base::NameId name;  // of the transition that begins it, before whose jump the memories are set
+  base::Span name_span;
+  std::vector<Chosen> chosen;  // the full names of the memories, "Fire.v", and where the search begins
+  std::vector<Phase> phases;
+  base::NameId failed;         // the transition that happens instead when the search fails: no guard enables it
+  bool has_otherwise = false;  // else a search that fails ends the run
+};
+
+// name: formula, under `check`
+struct Property {
+  base::Span span;
+  base::NameId name;  // not valid when not given
+  NodeId formula;
+};
+
 struct DrawingOption {
   base::Span span;
   base::NameId name;
@@ -279,7 +433,7 @@ struct ShapeGiven {
   NodeId shape;
 };
 
-// The items of a file, a module or a loop.
+// The items of a file, a module, a loop or an `in` block.
 struct Body {
   std::vector<Condition> conditions;
   std::vector<Equation> equations;
@@ -291,6 +445,14 @@ struct Body {
   std::vector<Module> modules;
   std::vector<Loop> loops;
   std::vector<Drawing> drawings;
+  std::vector<Automaton> automata;
+  std::vector<InBlock> in_blocks;
+  std::vector<Must> musts;
+  std::vector<Transition> transitions;
+  std::vector<Sequence> sequences;
+  std::vector<Plan> plans;
+  std::vector<Equation> invariants;
+  std::vector<Property> properties;
 };
 
 // The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.
@@ -305,6 +467,8 @@ struct Tree : Body {
   std::vector<Use> uses;
   std::vector<ShapeGiven> shapes;  // made by expand
   std::vector<Body> bodies;
+  std::vector<Jump> jumps;            // of the loops in jumps
+  std::vector<PlanProblem> problems;  // made by schemata
 
   const Node& operator[](NodeId id) const { return nodes[id.value]; }
   std::span<const Child> children_of(NodeId id) const {

@@ -41,6 +41,7 @@ void roll_if_it_fits(ir::Function& function, const ir::Program& program) {
 }  // namespace
 
 void reserve(ir::Program& program) {
+  for (ir::Program& structure : program.structures) reserve(structure);
   program.loop_work_count = 0;
   program.kept_warm_count = program.warm_count > few_warm_starts ? program.warm_count : 0;
   ir::for_each_own_function(program, [&](const ir::Function& function) {
@@ -52,6 +53,7 @@ void reserve(ir::Program& program) {
 
 ir::Program with_loops(const ir::Program& program) {
   ir::Program made = program;
+  for (ir::Program& structure : made.structures) structure = with_loops(structure);
   if (program.loop_work_count == 0) return made;
   ir::for_each_own_function(made, [&](ir::Function& function) { roll_if_it_fits(function, program); });
   if (made.tangents) made.tangents = with_loops(*made.tangents, program);

@@ -63,11 +63,18 @@ Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
       if (--candidates[reader].open == 0) ready.push_back(reader);
     }
   }
+  // Of a memory, v' = 0, the derivatives are 0 wherever else they stand; that equation is kept, for it makes v a state.
+  std::vector<bool> says_memory(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    const expr::Node& left = pool[equations[i].left];
+    if (used[i] || left.op != Op::variable || left.order != 1 || !pool.is_constant(known(equations[i].right), 0)) continue;
+    says_memory[i] = draft.constants.memories.insert(left.index).second;
+  }
   symbolic::Substitution constants(pool, [&](ExprId leaf) { return draft.constants.of(pool, leaf); });
   for (std::size_t i = 0; i < count; ++i) {
     if (used[i]) continue;
     Equation equation = equations[i];
-    equation.left = constants(equation.left);
+    if (!says_memory[i]) equation.left = constants(equation.left);
     equation.right = constants(equation.right);
     draft.equations.push_back(equation);
     draft.written.push_back({equations[i].left, equations[i].right});

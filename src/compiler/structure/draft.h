@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,11 +19,13 @@ using expr::ExprId;
 struct Constants {
   std::unordered_map<std::uint32_t, double> numbers;    // by variable
   std::unordered_map<std::uint32_t, base::Span> spans;  // by variable: the equation that says so
+  std::unordered_set<std::uint32_t> memories;           // variables of which an equation says v' = 0
 
-  // A constant's number, 0 for its derivatives, invalid for everything else.
+  // A constant's number, 0 for its derivatives and those of a memory, invalid for everything else.
   ExprId of(expr::Pool& pool, ExprId leaf) const {
     const expr::Node& node = pool[leaf];
     if (node.op != expr::Op::variable) return {};
+    if (node.order > 0 && memories.contains(node.index)) return pool.constant(0);
     auto found = numbers.find(node.index);
     if (found == numbers.end()) return {};
     return pool.constant(node.order == 0 ? found->second : 0);

@@ -13,7 +13,7 @@ using flat::Equation;
 std::vector<ExprId> unknown_leaves(flat::Model& model, const Constants& constants, const Orders& orders) {
   std::vector<ExprId> leaves;
   for (std::uint32_t v = 0; v < model.variables.size(); ++v) {
-    if (constants.numbers.contains(v)) continue;
+    if (constants.numbers.contains(v) || model.variables[flat::VariableId(v)].is_absent) continue;
     for (std::uint32_t k = orders.state_count(v); k <= orders.highest[v]; ++k)
       leaves.push_back(model.pool.variable(v, k));
   }
@@ -47,7 +47,7 @@ System count_by_name(flat::Model& model, const std::vector<Equation>& equations,
     if (equation.component != flat::differentiated) named.equations.push_back(equation);
   }
   for (std::uint32_t v = 0; v < model.variables.size(); ++v) {
-    if (!constants.numbers.contains(v)) named.unknowns.push_back(model.pool.variable(v, 0));
+    if (!constants.numbers.contains(v) && !model.variables[flat::VariableId(v)].is_absent) named.unknowns.push_back(model.pool.variable(v, 0));
   }
   return named;
 }

@@ -129,6 +129,7 @@ class Reduction {
     }
     next.component = flat::differentiated;
     next.times = draft_.equations[i].times + 1;
+    next.integral = static_cast<std::uint32_t>(draft_.constraints.size());
     draft_.constraints.push_back(draft_.equations[i]);
     draft_.equations[i] = next;
     draft_.written[i] = {next.left, next.right};

@@ -23,7 +23,7 @@ class Motion {
   void name_unknowns() {
     sorted_.motion.unknowns = unknown_leaves(model_, draft_.constants, orders_);
     for (std::uint32_t v = 0; v < model_.variables.size(); ++v) {
-      if (draft_.constants.numbers.contains(v)) continue;
+      if (draft_.constants.numbers.contains(v) || model_.variables[flat::VariableId(v)].is_absent) continue;
       for (std::uint32_t k = 0; k < orders_.state_count(v); ++k) {
         sorted_.states.push_back(pool_.variable(v, k));
         sorted_.state_rates.push_back(pool_.variable(v, k + 1));

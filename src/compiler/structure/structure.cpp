@@ -25,9 +25,14 @@ void ask_for_what_is_drawn(flat::Model& model, const Constants& known, Orders& o
   }
 }
 
+// And so are those that a jump reads.
+void ask_for_what_jumps_read(flat::Model& model, Orders& orders) {
+  for (ExprId leaf : model.asked) raise_orders(model.pool, leaf, orders);
+}
+
 }  // namespace
 
-std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags) {
+std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags, Begins begins) {
   const std::size_t errors_before = diags.error_count();
   const auto has_failed = [&] { return diags.error_count() > errors_before; };
 
@@ -36,6 +41,7 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
 
   Orders orders = find_orders(model, draft);
   ask_for_what_is_drawn(model, draft.constants, orders);
+  ask_for_what_jumps_read(model, orders);
   differentiate_definitions(model, draft, orders, diags);
   if (has_failed()) return std::nullopt;
   if (!drop_settled(model, draft, orders, diags)) return std::nullopt;
@@ -47,9 +53,13 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   if (has_failed()) return std::nullopt;
   // Every equation has an unknown of its own from here on.
 
-  refuse_delays_with_later_conditions(model, draft, diags);
-  sort_start(model, draft, sorted, diags);
-  if (has_failed()) return std::nullopt;
+  if (begins == Begins::here) {
+    refuse_delays_with_later_conditions(model, draft, diags);
+    sort_start(model, draft, sorted, diags);
+    if (has_failed()) return std::nullopt;
+  } else {
+    sorted.start_kinds.assign(sorted.states.size(), StartKind::given);
+  }
 
   sorted.constants = std::move(draft.constants.numbers);
   sorted.constraints = std::move(draft.constraints);

@@ -56,6 +56,19 @@ struct Relation {
   ExprId source;
   std::uint32_t held = 0;  // discrete scalar
   base::Span span;
+  std::uint32_t event = 0;  // truth: one more than the event whose guard it is; 0: of no event
+};
+
+// A transition as it is taken from one structure: its equations with their unknowns, which read the motion before it, and
+// what the states after it are.
+struct Jump {
+  struct Set {
+    ExprId state;  // a leaf, as it is called after the jump
+    ExprId value;
+  };
+  std::uint32_t transition = 0;
+  System system;
+  std::vector<Set> sets;  // states that are not what they were
 };
 
 struct Sorted {
@@ -70,6 +83,7 @@ struct Sorted {
   std::vector<Condition> conditions;
   std::unordered_map<ExprId, ExprId> guesses;  // `v(0) ~ e`, by leaf
   std::vector<Relation> relations;             // of the motion; none before `hold`
+  std::vector<Jump> jumps;                     // none before `jumps`
 };
 
 struct Override {
@@ -79,8 +93,10 @@ struct Override {
 
 // Empty, after reporting to `diags`, when unknowns and equations do not match. Adds expressions to the model's pool.
 // `overrides` replace the numbers of constants that are written as equations (`m = 1`); those found are removed from
-// the list.
-[[nodiscard]] std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags);
+// the list. A structure in which no run begins has no start.
+enum class Begins { here, elsewhere };
+[[nodiscard]] std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides, diag::Sink& diags,
+                                         Begins begins = Begins::here);
 
 std::string dump(const Sorted& sorted, const flat::Model& model);
 

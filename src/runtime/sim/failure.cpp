@@ -8,6 +8,8 @@
 #include <set>
 #include <string_view>
 
+#include "kernel/kernel.h"
+
 namespace sim {
 namespace {
 
@@ -84,6 +86,18 @@ Tie tie_of(const tactus_model& model, std::int32_t row) {
   return tie;
 }
 
+// "`ball.Rolling`, `clock.Stopped`"; empty without modes.
+std::string modes_of(const tactus_model& model, const tactus_instance& instance) {
+  const double* discrete = tactus_data_const(&instance) + model.layout.discrete;
+  std::string text;
+  for (std::uint32_t i = 0; i < model.automaton_count; ++i) {
+    const tactus_automaton& automaton = model.automata[i];
+    text += fmt::format("{}`{}.{}`", i == 0 ? "" : ", ", automaton.name,
+                        automaton.modes[static_cast<std::uint32_t>(discrete[automaton.slot])]);
+  }
+  return text;
+}
+
 std::vector<NamedValue> states_of(const tactus_model& model, const tactus_instance& instance) {
   std::vector<NamedValue> states;
   const double* data = tactus_data_const(&instance);
@@ -114,14 +128,25 @@ const char* status_name(tactus_status status) {
       return "no_start";
     case TACTUS_NO_SOLVER:
       return "no_solver";
+    case TACTUS_BREACHED:
+      return "breached";
+    case TACTUS_STOPPED:
+      return "stopped";
+    case TACTUS_CONFLICT:
+      return "conflict";
+    case TACTUS_OFF_ENTRY:
+      return "off_entry";
+    case TACTUS_NO_PLAN:
+      return "no_plan";
     case TACTUS_NOT_LOCATED:
       return "not_located";
   }
   return "unknown";
 }
 
-Failure describe_failure(const tactus_model& model, const tactus_instance& instance, tactus_status status,
+Failure describe_failure(const tactus_model& whole, const tactus_instance& instance, tactus_status status,
                          bool starting) {
+  const tactus_model& model = *tk_active(&whole, &instance);
   constexpr std::size_t values_shown = 8;
   constexpr std::size_t text_shown = 400;
   Failure failure;
@@ -221,6 +246,36 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
     if (status == TACTUS_NO_START && !tie.others.empty())
       failure.hint += fmt::format("; or it contradicts {}, which it shares states with", fmt::join(tie.others, ", "));
     if (starting) failure.text += "\n  the states: " + list_values(failure.states, values_shown);
+  } else if (status == TACTUS_BREACHED && instance.failed_index >= 0) {
+    const tactus_event& event = model.events[instance.failed_index];
+    failure.line = event.line;
+    failure.text = fmt::format("{}, what line {} requires does not hold: {}", when, event.line, event.name);
+    failure.hint = "the rows up to here are kept; `expect` instead of `require` warns and goes on";
+  } else if (status == TACTUS_CONFLICT && instance.failed_index >= 0 && instance.failed_block >= 0) {
+    const tactus_event& first = model.events[instance.failed_index];
+    const tactus_event& second = model.events[instance.failed_block];
+    failure.line = first.line;
+    failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree", when,
+                               first.name, first.line, second.name, second.line);
+    failure.hint = "let their guards exclude each other: `tactus check` shows where both hold";
+  } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
+    const tactus_event& event = model.events[instance.failed_index];
+    failure.line = event.line;
+    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when, event.name,
+                               event.line);
+    failure.hint =
+        "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens then: "
+        "`else { .. }`, and the run goes on";
+  } else if (status == TACTUS_OFF_ENTRY) {
+    const Tie tie = tie_of(model, instance.failed_index);
+    const char* name = instance.failed_block >= 0 ? model.events[instance.failed_block].name : "a jump";
+    failure.line = tie.line;
+    failure.equations = tie.text;
+    failure.text = fmt::format("{}, `{}` leads to where `{}`{} does not hold, and that must hold in the mode it enters", when,
+                               name, shorten(tie.text, text_shown), tie.line ? fmt::format(" (line {})", tie.line) : "");
+    failure.hint =
+        "`enforce velocities;` in the jump lets impulses of the constraint's force make it hold; `enforce positions;` moves "
+        "the states there; or say what they are, `next(..) = ..;`";
   } else if (status == TACTUS_NOT_LOCATED) {
     const std::int64_t index = instance.failed_index - static_cast<std::int64_t>(model.event_count);
     failure.line = index >= 0 && index < model.relation_count ? model.relations[index].line : 0;
@@ -241,6 +296,7 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
   } else {
     failure.text = fmt::format("{}, the run failed ({})", when, status_name(status));
   }
+  if (const std::string modes = modes_of(whole, instance); !modes.empty()) failure.text += "\n  in " + modes;
   if (!failure.states.empty() && !starting)
     failure.text += "\n  the state then: " + list_values(failure.states, values_shown);
   return failure;

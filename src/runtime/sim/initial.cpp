@@ -11,7 +11,8 @@
 
 namespace sim {
 
-std::vector<std::string> redundant_constraints(const tactus_model& model, tactus_instance* instance) {
+std::vector<std::string> redundant_constraints(const tactus_model& whole, tactus_instance* instance) {
+  const tactus_model& model = *tk_active(&whole, instance);
   std::vector<std::string> notes;
   if (model.constraint_count < 2) return notes;
   std::vector<double> depends(model.constraint_count);

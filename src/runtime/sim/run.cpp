@@ -78,6 +78,7 @@ class Run {
   void adaptive();
   bool consider_stiffness();
   bool end_part(double close);
+  void tell_of_ties();
 
   int fixed_steps(std::int64_t count);
   bool check_delays();
@@ -123,6 +124,9 @@ class Run {
   const Plan& plan_;
   Observer* observer_;
   Listening listening_;
+  std::vector<Listening> listening_structures_;
+  std::vector<const tactus_model*> structures_;
+  tactus_model whole_ = {};
   std::vector<Fired> events_;
   std::int64_t events_total_ = 0;
   tactus_solver solver_;
@@ -147,23 +151,43 @@ class Run {
   std::size_t next_node_ = 1;
   double tolerance_ = 0;
   std::vector<std::string> notes_;
+  static constexpr int most_ties_told = 6;
+  int ties_told_ = 0;
+  std::int32_t rests_ = 0, slides_ = 0, releases_ = 0, plans_failed_ = 0;
 };
 
 const tactus_model* Run::listen(const tactus_model* table) {
   if (table->event_count == 0) return table;
-  if (listening_.inner != table) {
-    listening_ = {*table, table, this};
-    listening_.table.fire = fire;
-    listening_.table.adaptive_step = adaptive_step;
+  const auto listen_to = [this](Listening& listening, const tactus_model* to) {
+    if (listening.inner == to) return;
+    listening = {*to, to, this};
+    listening.table.fire = fire;
+    listening.table.adaptive_step = adaptive_step;
+  };
+  // Of a table with modes each structure's own; better ones may have come.
+  listening_structures_.resize(table->structure_count);
+  structures_.resize(table->structure_count);
+  for (std::uint32_t k = 0; k < table->structure_count; ++k) {
+    listen_to(listening_structures_[k], table->structures[k]);
+    structures_[k] = &listening_structures_[k].table;
   }
+  if (table->structure_count > 0) {
+    whole_ = *table;
+    whole_.structures = structures_.data();
+    return &whole_;
+  }
+  listen_to(listening_, table);
   return &listening_.table;
 }
 
 int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uint32_t event) {
   const auto* from = reinterpret_cast<const Listening*>(listening);
   Run* run = from->run;
-  run->events_total_++;
-  if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  const std::uint32_t kind = from->inner->events[event].kind;
+  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE) {  // the jump itself is told; the start is none
+    run->events_total_++;
+    if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
+  }
   return from->inner->fire ? from->inner->fire(from->inner, instance, event) : int{TACTUS_OK};
 }
 
@@ -174,6 +198,12 @@ int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance,
 }
 
 bool Run::fail(int status, bool starting) {
+  if (status == TACTUS_STOPPED) {
+    ending_ = Ending::stopped;
+    notes_.push_back(fmt::format("stopped at t = {:.9g}: {}", instance_->time,
+                                 model_->events[instance_->failed_index].name));
+    return false;
+  }
   ending_ = Ending::failed;
   failure_ = describe_failure(*model_, *instance_.get(), static_cast<tactus_status>(status), starting);
   return false;
@@ -339,6 +369,7 @@ bool Run::advance_to(std::int64_t step) {
       // The inputs of the next step, for a row that is recorded here.
       if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
     }
+    if (has_events_) tell_of_ties();
     if (status != TACTUS_OK) return fail(status);
     if (!keeps_limits()) return false;
     if (count == slice_steps_) {
@@ -442,8 +473,33 @@ bool Run::end_part(double close) {
     tk_between(model_, instance_.get(), solver_, t, x_.data());
     if (!record_between(t)) return false;
   }
-  if (int status = tk_fire(model_, instance_.get())) return fail(status);
+  int status = tk_fire(model_, instance_.get());
+  tell_of_ties();
+  if (status != TACTUS_OK) return fail(status);
   return keeps_limits();
+}
+
+// The motion has come to rest on a surface, or slides along one, or left one: never silently.
+void Run::tell_of_ties() {
+  const tactus_model& model = *tk_active(model_, instance_.get());
+  const auto told = [&](std::int32_t now, std::int32_t& before) {
+    const bool is_new = now > before && ++ties_told_ <= most_ties_told;
+    before = now;
+    return is_new;
+  };
+  const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
+  if (told(instance_->rests, rests_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
+                                 instance_->time, model.events[tie].name));
+  }
+  if (told(instance_->slides, slides_)) {
+    notes_.push_back(fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                                 instance_->time, model.relations[tie - model.event_count].line));
+  }
+  if (told(instance_->releases, releases_))
+    notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
+  if (told(instance_->plans_failed, plans_failed_))
+    notes_.push_back(fmt::format("by t = {:.9g} a plan found no values that reach its targets", instance_->time));
 }
 
 // The same in parts. A row at the step's end is left to the caller.
@@ -561,6 +617,10 @@ Outcome Run::finish() {
       failure_ = failure;
     }
   }
+  if (ties_told_ > most_ties_told)
+    notes_.push_back(fmt::format("and {} more rests, slides and releases like these", ties_told_ - most_ties_told));
+  if (instance_->expectations > 0)
+    notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   outcome.ending = ending_;
   outcome.failure = failure_;

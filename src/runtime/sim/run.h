@@ -58,7 +58,8 @@ struct Request {
 
 inline constexpr std::size_t most_events = 10000;
 
-enum class Ending { done, interrupted, failed, not_kept };
+// stopped: a `stop when` of the model ended it, well.
+enum class Ending { done, stopped, interrupted, failed, not_kept };
 
 struct Fired {
   std::uint32_t event = 0;  // index into the table's events

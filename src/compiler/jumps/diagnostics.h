@@ -1,0 +1,23 @@
+// What jumps can say: resets that do not determine what they mention, states that nothing gives a value.
+#pragma once
+
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace jumps {
+
+using Text = std::string_view;
+
+inline constexpr diag::Kind<Text, Text> undetermined_after{"J001", "no equation of `{}` determines `{}`"};
+inline constexpr diag::Kind<Text, Text> too_many_equations{"J002", "one equation too many in `{}`: {}"};
+inline constexpr diag::Kind<Text, Text, Text> no_value_after{
+    "J003", "`{}` enters {}, where `{}` is a state, and nothing says what it is there"};
+inline constexpr diag::Kind<Text, Text> nothing_to_enforce{
+    "J004", "`{}` enforces velocities, but {} has no constraint with a force of its own"};
+inline constexpr diag::Kind<Text, Text, Text> not_there_after{"J005",
+                                                               "`{}` asks for `next({})`, which does not exist in {}"};
+inline constexpr diag::Kind<Text, Text> several_structures{
+    "J006", "`{}` asks for what is algebraic after it, and enters modes with different equations: {}"};
+
+}  // namespace jumps

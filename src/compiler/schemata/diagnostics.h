@@ -1,0 +1,14 @@
+// What can be wrong with sequences and plans.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "diag/sink.h"
+
+namespace schemata {
+
+inline constexpr diag::Kind<std::string_view, std::string_view> no_instant{"Q001", "`{}` is no instant before {}"};
+inline constexpr diag::Kind<std::string_view, std::string_view> wrong_arguments{"Q002", "`{}` needs {}"};
+
+}  // namespace schemata

@@ -1,0 +1,23 @@
+#include "compiler/schemata/schemata.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/schemata/plan.h"
+#include "compiler/schemata/sequence.h"
+
+namespace schemata {
+
+parse::Tree write_out(parse::Tree tree, base::Names& names, diag::Sink& diags) {
+  if (tree.sequences.empty() && tree.plans.empty()) return tree;
+  TreeBuilder builder(tree, names);
+  for (parse::Sequence& item : std::exchange(tree.sequences, {})) write_sequence(builder, std::move(item), diags);
+  for (parse::Plan& item : std::exchange(tree.plans, {})) write_plan(builder, std::move(item), diags);
+  // The first transition that is enabled is the first in the text.
+  std::stable_sort(tree.transitions.begin(), tree.transitions.end(), [](const auto& a, const auto& b) {
+    return std::pair(a.span.file, a.span.begin) < std::pair(b.span.file, b.span.begin);
+  });
+  return tree;
+}
+
+}  // namespace schemata

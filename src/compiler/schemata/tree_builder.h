@@ -1,0 +1,58 @@
+// New nodes of a tree that grows.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/names.h"
+#include "compiler/parse/tree.h"
+
+namespace schemata {
+
+using parse::NodeId;
+using parse::NodeKind;
+
+class TreeBuilder {
+ public:
+  // Both outlive this.
+  TreeBuilder(parse::Tree& grown, base::Names& all_names) : tree(grown), names(all_names) {}
+
+  NodeId add(parse::Node node, std::span<const parse::Child> children = {}) {
+    // `children` may be a part of what grows here.
+    const std::vector<parse::Child> copy(children.begin(), children.end());
+    node.first_child = static_cast<std::uint32_t>(tree.children.size());
+    node.child_count = static_cast<std::uint32_t>(copy.size());
+    tree.children.insert(tree.children.end(), copy.begin(), copy.end());
+    tree.nodes.push_back(node);
+    return NodeId(tree.nodes.size() - 1);
+  }
+
+  NodeId name(base::NameId name, base::Span span) { return add({.kind = NodeKind::name, .span = span, .name = name}); }
+
+  NodeId number(double value, base::Span span) {
+    return add({.kind = NodeKind::number, .span = span, .number = value});
+  }
+
+  NodeId negation(NodeId operand) {
+    const parse::Child child{operand};
+    return add({.kind = NodeKind::logical_not, .span = tree[operand].span}, {&child, 1});
+  }
+
+  // Either may be not valid, which always holds.
+  NodeId both(NodeId a, NodeId b) {
+    if (!a.valid() || !b.valid()) return a.valid() ? a : b;
+    const parse::Child children[] = {{a}, {b}};
+    return add({.kind = NodeKind::logical_and, .span = tree[b].span}, children);
+  }
+
+  // A state that only jumps change: x' = 0, x = 0 at the start.
+  NodeId memory(base::NameId variable, base::Span span);
+  // next(variable) = value
+  parse::Equation set(base::NameId variable, NodeId value);
+
+  parse::Tree& tree;
+  base::Names& names;
+};
+
+}  // namespace schemata

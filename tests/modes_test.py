@@ -1,0 +1,342 @@
+#!/usr/bin/env python3
+"""Modes, jumps, sequences, plans, rest and sliding against closed forms.
+
+    modes_test.py PATH_OF_TACTUS
+
+Times of jumps are held to event_precision (1e-9) and to what the solver's tolerance earns.
+"""
+import csv
+import io
+import json
+import math
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TACTUS = sys.argv.pop(1) if len(sys.argv) > 1 else "tactus"
+SOLVERS = [["--solver", "tsit5", "--tolerance", "1e-10"], ["--solver", "dop853", "--tolerance", "1e-10"], ["--step", "0.001"],
+           ["--solver", "rosenbrock", "--tolerance", "1e-10"]]
+
+BOUNCE = """
+simulation ending_time = 6
+parameter e = 0.7 in 0..1, g = 9.81;
+boundary y with y(0) = 1, y'(0) = 0;
+system
+  y'' = -g;
+  transition Bounce when y <= 0 && y' < 0 { next(y') = -e * y'; }
+reactive
+  bounces = init n = 0 in { Bounce => n + 1 },
+  speed   = init 0 in { Bounce => y' }
+"""
+
+ROLL = """
+simulation ending_time = 3
+constant m = 0.5, r = 0.1, I = 2/5 * m * r^2, g = 9.81;
+automaton ball in Flying, Rolling;
+boundary p with p(0) = (0, 0.6), p'(0) = (0.7, 0);  w with w(0) = 0;
+system
+  gap  = p[2] - r;
+  slip = p'[1] - r * w;
+  m * p'' = (T, N - m * g);
+  I * w'  = -r * T;
+  in ball.Flying  { N = 0;    T = 0;    }
+  in ball.Rolling { gap = 0;  slip = 0; }
+  transition Land in ball.Flying when gap <= 0 && gap' < 0 { goto ball.Rolling;  enforce velocities; }
+"""
+
+
+def tactus(text, *words, command="run"):
+    with tempfile.NamedTemporaryFile("w", suffix=".tact") as file:
+        file.write(text)
+        file.flush()
+        return subprocess.run([TACTUS, command, file.name, *words], capture_output=True, text=True, timeout=120)
+
+
+class Modes(unittest.TestCase):
+    def run_model(self, text, *words):
+        done = tactus(text, "--json", "--quiet", *words)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def rows(self, text, *words):
+        done = tactus(text, "--out", "-", *words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        table = list(csv.reader(io.StringIO(done.stdout)))
+        return [dict(zip(table[0], map(float, row))) for row in table[1:]]
+
+    def times(self, told, name):
+        return [event["time"] for event in told["events"] if event["name"] == name]
+
+    def failed(self, text, *words):
+        done = tactus(text, "--json", "--quiet", *words)
+        self.assertEqual(done.returncode, 4, done.stdout + done.stderr)
+        return json.loads(done.stdout)["failure"]
+
+    def refused(self, text, code):
+        done = tactus(text, "--json", command="check")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        found = {d["code"]: d for d in json.loads(done.stdout)["diagnostics"]}
+        self.assertIn(code, found, found)
+        return found[code]
+
+    # --- jumps -----------------------------------------------------------------------------------------------------------
+
+    def bounces(self, count, e=0.7, g=9.81, h=1.0):
+        """Times of the first bounces: half a fall, then flights that shorten by e."""
+        fall = math.sqrt(2 * h / g)
+        times, t = [], fall
+        for k in range(count):
+            times.append(t)
+            t += 2 * fall * e ** (k + 1)
+        return times
+
+    def test_bounces_come_when_they_must(self):
+        for words in SOLVERS:
+            told = self.run_model(BOUNCE, *words)
+            for found, expected in zip(self.times(told, "Bounce"), self.bounces(15)):
+                self.assertLess(abs(found - expected), 3e-9, words)
+
+    def test_a_ball_comes_to_rest_exactly_and_stays(self):
+        fall = math.sqrt(2 / 9.81)
+        limit = fall * (1 + 0.7) / (1 - 0.7)
+        for words in SOLVERS:
+            rows = self.rows(BOUNCE, "--every", "0.1", *words)
+            resting = [row for row in rows if row["t"] > limit + 1e-3]
+            self.assertGreater(len(resting), 30)
+            for row in resting:
+                self.assertEqual(row["y"], 0, words)
+            self.assertLess(rows[-1]["bounces"], 80)
+
+    def test_rest_ends_when_the_floor_falls_away(self):
+        # The floor accelerates downwards faster than the ball falls from t = 4 on.
+        text = BOUNCE.replace("y'' = -g;", "y'' = -g + (if t > 4 then 12 else 0);")
+        rows = self.rows(text, "--every", "0.5", "--tolerance", "1e-10")
+        for row in rows:
+            if 3 <= row["t"] <= 4:
+                self.assertEqual(row["y"], 0)
+        self.assertAlmostEqual(rows[-1]["y"], 0.5 * (12 - 9.81) * 4, delta=1e-6)
+
+    def test_a_jump_is_solved_with_unknowns(self):
+        # Two masses collide: momentum and restitution in any form, an impulse of its own.
+        text = """simulation ending_time = 2
+boundary x(0) = 0, x'(0) = 2, y(0) = 1, y'(0) = 0;
+constant m = 3, M = 1, e = 0.5;
+system x'' = 0; y'' = 0;
+transition Hit when x >= y && x' > y' { unknown J; m * (next(x') - x') = -J; M * (next(y') - y') = J; next(y') - next(x') = e * (x' - y'); }"""
+        told = self.run_model(text)["values"]
+        v = (3 * 2 - 1 * 0.5 * 2) / 4
+        self.assertAlmostEqual(told["x'"], v, delta=1e-12)
+        self.assertAlmostEqual(told["y'"], v + 1, delta=1e-12)
+
+    def test_a_nonlinear_reset(self):
+        text = """simulation ending_time = 2
+boundary x(0) = 0, x'(0) = 1;
+system x'' = 0;
+transition Slow when x >= 1 && x' > 0.9 { next(x')^3 + next(x') = 0.25 * (x'^3 + x') + 0.125; }"""
+        v = self.run_model(text)["values"]["x'"]
+        self.assertAlmostEqual(v ** 3 + v, 0.625, delta=1e-12)
+
+    def test_values_after_a_jump_of_what_is_algebraic(self):
+        # The energy after the jump is given; the speed follows.
+        text = """simulation ending_time = 2
+boundary x(0) = 0, x'(0) = 2;
+system x'' = 0; H = x'^2 / 2;
+transition Lose when x >= 1 && H > 1.5 { next(H) = H / 4; }"""
+        self.assertAlmostEqual(self.run_model(text)["values"]["x'"], 1, delta=1e-10)
+
+    # --- modes -----------------------------------------------------------------------------------------------------------
+
+    def test_landing_is_an_impact_along_the_forces(self):
+        # Without bounce and skidding: the angular momentum about the point of contact stays, m v r = (m r^2 + I) w: v to 5/7.
+        for words in SOLVERS:
+            told = self.run_model(ROLL, *words)
+            fall = math.sqrt(2 * 0.5 / 9.81)
+            self.assertLess(abs(self.times(told, "Land")[0] - fall), 3e-9)
+            v = told["values"]["p'"][0]
+            self.assertAlmostEqual(v, 0.7 * 5 / 7, delta=1e-9)
+            self.assertAlmostEqual(told["values"]["w"], v / 0.1, delta=1e-8)
+            self.assertAlmostEqual(told["values"]["N"], 0.5 * 9.81, delta=1e-9)
+            self.assertAlmostEqual(told["values"]["p"][0], 0.7 * fall + v * (3 - fall), delta=1e-7)
+            self.assertEqual(told["values"]["ball"], 1)
+
+    def test_constraints_hold_in_the_mode_that_has_them(self):
+        for row in self.rows(ROLL, "--every", "0.05", "--tolerance", "1e-9"):
+            if row["ball"] == 1:
+                self.assertLess(abs(row["p[2]"] - 0.1), 1e-14)
+
+    def test_modes_that_say_the_same_share_a_structure(self):
+        text = """simulation ending_time = 10
+automaton a in Up, Down;
+boundary x(0) = 0;
+system in a.Up { x' = 1; } in a.Down { x' = -2; }
+transition Top in a.Up when x >= 1 { goto a.Down; }
+transition Bottom in a.Down when x <= 0 { goto a.Up; }"""
+        told = self.run_model(text)
+        self.assertEqual(len(self.times(told, "Top")), 7)
+        for k, t in enumerate(self.times(told, "Top")):
+            self.assertAlmostEqual(t, 1 + 1.5 * k, delta=3e-9)
+        shown = tactus(text, "--dump=modes", command="explain").stdout
+        self.assertEqual(shown.count("structure"), 1, shown)
+
+    def test_a_state_of_the_new_mode_takes_what_its_name_was(self):
+        # Carried on a circle, let go: position and velocity follow from what they were, algebraic both.
+        text = """simulation ending_time = 2 tolerance = 1e-10
+automaton ball in Held, Free;
+system
+  hand = (cos(3 * t), sin(3 * t));
+  in ball.Held { p = hand; }
+  in ball.Free { p'' = (0, 0); }
+  transition Release in ball.Held when t >= 1 { goto ball.Free; }"""
+        p = self.run_model(text)["values"]["p"]
+        self.assertAlmostEqual(p[0], math.cos(3) - 3 * math.sin(3), delta=1e-7)
+        self.assertAlmostEqual(p[1], math.sin(3) + 3 * math.cos(3), delta=1e-7)
+
+    def test_the_first_mode_is_chosen_by_the_start(self):
+        text = """simulation ending_time = 1
+automaton a in Low, High from High when x > 2;
+boundary x(0) = {};
+system in a.Low {{ x' = 1; }} in a.High {{ x' = -1; }}"""
+        self.assertEqual(self.run_model(text.format(3))["values"]["x"], 2)
+        self.assertEqual(self.run_model(text.format(1))["values"]["x"], 2)
+
+    def test_a_mode_that_only_exists_elsewhere_is_nan(self):
+        rows = self.rows("""simulation ending_time = 2
+automaton a in One, Two;
+boundary x(0) = 0;
+system x' = 1; in a.Two { y = 2 * x; } transition Go in a.One when x >= 1 { goto a.Two; }""", "--every", "0.5", "--show", "x,y")
+        self.assertTrue(math.isnan(rows[0]["y"]))
+        self.assertEqual(rows[-1]["y"], 4)
+
+    # --- require, expect, stop -------------------------------------------------------------------------------------------
+
+    def test_a_requirement_that_breaks_is_located(self):
+        failure = self.failed("simulation ending_time = 5 boundary x(0) = 0; system x' = 1; require x < 2 else \"too far\";")
+        self.assertEqual(failure["kind"], "breached")
+        self.assertAlmostEqual(failure["time"], 2, delta=3e-9)
+        self.assertIn("too far", failure["text"])
+
+    def test_stop_ends_well(self):
+        told = self.run_model("simulation ending_time = 5 boundary x(0) = 0; system x' = 1; stop when x >= 2 \"there\";")
+        self.assertEqual(told["status"], "stopped")
+        self.assertAlmostEqual(told["time"], 2, delta=3e-9)
+
+    # --- sequences and plans ---------------------------------------------------------------------------------------------
+
+    def test_phases_follow_each_other(self):
+        text = """simulation ending_time = 10
+automaton arm in Rest, Turn, Hold;
+boundary angle with angle(0) = 0.25;
+system
+  in arm.Turn { angle' = 0.5; }
+  in !arm.Turn { angle' = 0; }
+  event go at 1;
+  sequence Wave in arm.Rest when go { goto arm.Turn; }
+    until angle >= at(start, angle) + 1 { goto arm.Hold; }
+    until since(phase1) >= 1.5          { goto arm.Rest; }"""
+        told = self.run_model(text)
+        self.assertAlmostEqual(told["values"]["angle"], 1.25, delta=1e-8)
+        self.assertAlmostEqual(self.times(told, "Wave")[0], 1, delta=1e-12)
+        self.assertAlmostEqual(self.times(told, "Wave.phase1")[0], 3, delta=3e-9)
+        self.assertAlmostEqual(self.times(told, "Wave.phase2")[0], 4.5, delta=6e-9)
+
+    PLAN = """simulation ending_time = 4 tolerance = 1e-10
+automaton ball in Held, Thrown;
+boundary p with p(0) = (0, 0);
+system
+  in ball.Held   { p' = (0, 0); }
+  in ball.Thrown { p'' = (0, -9.81); }
+  event go at 1;
+  plan Throw in ball.Held when go
+    choose v = (1, 1) { goto ball.Thrown;  next(p') = v; }
+    for 1.5 reaching p = (6, 1) { goto ball.Held; }"""
+
+    def test_a_plan_hits_its_target(self):
+        for words in SOLVERS[:3]:
+            told = self.run_model(self.PLAN, *words)
+            p = told["values"]["p"]
+            self.assertAlmostEqual(p[0], 6, delta=1e-6)
+            self.assertAlmostEqual(p[1], 1, delta=1e-6)
+            self.assertAlmostEqual(self.times(told, "Throw.phase1")[0], 2.5, delta=3e-9)
+
+    def test_a_plan_that_cannot_be_is_told(self):
+        text = self.PLAN.replace("p = (6, 1)", "p[1]^2 = -1, p[2] = 1")
+        failure = self.failed(text)
+        self.assertEqual(failure["kind"], "no_plan")
+        self.assertIn("Throw", failure["text"])
+        told = self.run_model(text + " else { }")
+        self.assertEqual(told["values"]["p"], [0, 0])
+        self.assertEqual(len(self.times(told, "Throw.failed")), 1)
+
+    # --- sliding ---------------------------------------------------------------------------------------------------------
+
+    def test_dry_friction_sticks_and_lets_go(self):
+        text = """simulation ending_time = 4
+boundary x(0) = 0, v(0) = 1;
+system x' = v; v' = -0.5 * sign(v) + (if t > 3 then 1 else 0);"""
+        for words in SOLVERS:
+            rows = self.rows(text, "--every", "0.25", *words)
+            for row in rows:
+                if 2.2 < row["t"] < 2.9:
+                    self.assertLess(abs(row["v"]), 1e-12, words)
+                    self.assertAlmostEqual(row["x"], 1, delta=1e-7)
+            self.assertAlmostEqual(rows[-1]["x"], 1.25, delta=1e-6)
+
+    def test_two_blocks_stick_at_once(self):
+        # Two blocks with dry friction on two floors, joined by a spring too weak to move either: both rest.
+        text = """simulation ending_time = 10 tolerance = 1e-9
+boundary x(0) = 0, v(0) = 1, y(0) = 1, w(0) = -0.7;
+system x' = v; y' = w;
+  v' = -2 * sign(v) + 0.5 * (y - x - 1);
+  w' = -2 * sign(w) - 0.5 * (y - x - 1);"""
+        told = self.run_model(text)["values"]
+        self.assertLess(abs(told["v"]), 1e-10)
+        self.assertLess(abs(told["w"]), 1e-10)
+        self.assertLess(told["x"], 0.3)
+
+    # --- what is wrong ---------------------------------------------------------------------------------------------------
+
+    def test_two_that_disagree_are_named(self):
+        failure = self.failed("""simulation ending_time = 5
+boundary x(0) = 0;
+system x' = 1;
+transition One when x > 1 { next(x) = 0; }
+transition Two when x > 1 { next(x) = -1; }""")
+        self.assertEqual(failure["kind"], "conflict")
+        self.assertIn("One", failure["text"])
+        self.assertIn("Two", failure["text"])
+
+    def test_a_cycle_at_one_instant_is_told(self):
+        failure = self.failed("""simulation ending_time = 5
+automaton a in One, Two;
+boundary x(0) = 0;
+system x' = 1;
+transition There in a.One when x > 1 { goto a.Two; }
+transition Back in a.Two when x > 1 { goto a.One; }""")
+        self.assertEqual(failure["kind"], "endless_events")
+
+    def test_a_jump_off_a_constraint_is_told(self):
+        failure = self.failed(ROLL.replace("enforce velocities;", ""))
+        self.assertEqual(failure["kind"], "off_entry")
+        self.assertIn("Land", failure["text"])
+
+    def test_a_reset_one_equation_short(self):
+        told = self.refused("boundary x(0) = 0, x'(0) = 0, y(0) = 0, y'(0) = 0; system x'' = -1; y'' = -1; "
+                            "transition T when x < 0 { next(x') + next(y') = 1; }", "J001")
+        self.assertIn("T", told["text"])
+
+    def test_a_reset_with_one_too_many(self):
+        self.refused("boundary x(0) = 0, x'(0) = 0; system x'' = -1; "
+                     "transition T when x < 0 { next(x') = 1; next(x') = 2; }", "J002")
+
+    def test_a_state_without_a_value(self):
+        self.refused("automaton a in One, Two; boundary x(0) = 0; system x' = 1; in a.Two { y'' = -1; } "
+                     "transition T in a.One when x > 1 { goto a.Two; }", "J003")
+
+    def test_velocities_without_forces(self):
+        self.refused("automaton a in One, Two; boundary x(0) = 0, x'(0) = 0; system in a.One { x'' = -1; } in a.Two { x = 0; } "
+                     "transition T in a.One when x < 0 { goto a.Two; enforce velocities; }", "J004")
+
+
+if __name__ == "__main__":
+    unittest.main()
