@@ -183,7 +183,6 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
   if (!options.draws) flat.drawings.clear();
-  if (options.on_flat) options.on_flat(flat);
   set_starts(flat, options.starts);
   // No vectors and no functions beyond this point.
 
@@ -219,6 +218,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     options.facts->take(sorted->front(), first);
     return std::nullopt;
   }
+  if (options.guards && has_jumps) judge_guards(*structures, *sorted, *options.guards);
 
   bool has_relations = false;
   lower::Space space;

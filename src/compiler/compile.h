@@ -9,7 +9,7 @@
 
 #include "compiler/expand/expand.h"
 #include "compiler/facts.h"
-#include "compiler/flat/model.h"
+#include "compiler/guards.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
@@ -37,11 +37,10 @@ struct Options {
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
   Facts* facts = nullptr;
-  // Called with the scalar equations of a program without errors so far, before modes are taken apart.
-  std::function<void(flat::Model&)> on_flat = {};
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
   std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
+  Guards* guards = nullptr;                       // gains what is known of transitions that could disagree
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

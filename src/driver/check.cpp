@@ -1,12 +1,12 @@
 // tactus check: every mistake of a model, and nothing run; with --rate also whether it keeps up with a clock, by counting and by trying.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "abi/model.h"
 #include "api/load.h"
 #include "compiler/ir/cost.h"
-#include "compiler/proof/pairs.h"
 #include "driver/commands.h"
 #include "driver/proofs.h"
 #include "driver/report.h"
@@ -86,19 +86,12 @@ int check(const CheckOptions& options) {
   Mistake mistake;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
-  Proofs proofs;
-  compiler::Options how;
-  how.overrides = *overrides;
-  how.on_flat = [&](flat::Model& model) {
-    proof::Prover prover;
-    for (proof::Pair& pair : proof::decide_pairs(model, prover)) {
-      const flat::Transition& first = model.transitions[pair.first];
-      const flat::Transition& second = model.transitions[pair.second];
-      proofs.pairs.push_back({first.name, second.name, first.span, second.span, std::move(pair.verdict)});
-    }
-    proofs.notes = prover.notes();
-  };
-  api::Compiled compiled = api::compile_files(options.files, how, false);
+  compiler::Options compile{*overrides};
+  compiler::Guards guards;
+  guards.limits.seconds = options.proof_time.value_or(guards.limits.seconds);
+  guards.seconds = std::max(guards.seconds, guards.limits.seconds);
+  if (options.proof_time.value_or(1) > 0) compile.guards = &guards;
+  api::Compiled compiled = api::compile_files(options.files, compile, false);
   if (!compiled.program) return model_errors(options.json, compiled);
 
   const ir::Program& program = *compiled.program;
@@ -120,7 +113,8 @@ int check(const CheckOptions& options) {
     object["inputs"] = program.input_count;
     object["blocks"] = program.blocks.size();
     object["compile_seconds"] = compiled.seconds;
-    if (!proofs.pairs.empty()) object["transitions"] = json_of(proofs, compiled.sources);
+    if (!guards.pairs.empty()) object["guards"] = json_of(guards, compiled.sources);
+    if (!guards.notes.empty()) object["notes"] = guards.notes;
     if (kept) object["rate"] = json_of(*kept);
     print_json(object);
   } else if (!options.quiet) {
@@ -130,10 +124,10 @@ int check(const CheckOptions& options) {
         warnings == 0 ? "no mistakes found" : "no errors, " + counted(warnings, "warning"),
         counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
         counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
-    if (!proofs.pairs.empty()) say(stdout, "{}", proofs_text(proofs, compiled.sources));
+    say(stdout, "{}", proofs_text(guards, compiled.sources));
     if (kept) print(*kept);
   }
-  if (has_overlap(proofs)) return exit_check_broken;
+  if (has_overlap(guards)) return exit_check_broken;
   return kept && (kept->measured.failure || kept->share > 1) ? exit_check_broken : exit_done;
 }
 

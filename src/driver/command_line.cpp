@@ -240,6 +240,11 @@ Command parse_command_line(int argc, const char* const* argv) {
   check_command->add_option("--rate", check.rate, "whether it keeps up with so many ticks a second")
       ->type_name("HZ")
       ->check(CLI::Range(1.0, 100000.0));
+  check_command
+      ->add_option("--proof-time", check.proof_time,
+                   "seconds for each pair of transitions that could disagree, 4 when not given; 0: none is asked about")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 3600.0));
   check_command->add_flag("--json", check.json, "print one JSON object");
   check_command->add_flag("--quiet", check.quiet, "print nothing but errors");
 

@@ -40,7 +40,8 @@ int run(const RunOptions& options);
 struct CheckOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
-  std::optional<double> rate;  // ticks a second that it has to keep
+  std::optional<double> rate;        // ticks a second that it has to keep
+  std::optional<double> proof_time;  // seconds for each pair of transitions; 0: none is asked about
   bool json = false;
   bool quiet = false;
 };

@@ -11,6 +11,8 @@
 namespace driver {
 namespace {
 
+using compiler::GuardPair;
+using compiler::Guards;
 using proof::Answer;
 
 // All but a few of thousands of pairs look alike: those that are fine are only counted then.
@@ -25,12 +27,13 @@ std::string place(base::Span span, const diag::SourceMap& sources) {
 std::string witness_text(const proof::Verdict& verdict) {
   std::string text;
   for (const proof::Coordinate& at : verdict.witness)
-    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", at.name, expr::print_number(at.value));
+    text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", at.name,
+                        at.text.empty() ? expr::print_number(at.value) : at.text);
   return text.empty() ? "always" : text;
 }
 
-std::size_t count(const Proofs& proofs, Answer answer) {
-  return static_cast<std::size_t>(std::count_if(proofs.pairs.begin(), proofs.pairs.end(),
+std::size_t count(const Guards& guards, Answer answer) {
+  return static_cast<std::size_t>(std::count_if(guards.pairs.begin(), guards.pairs.end(),
                                                 [&](const GuardPair& pair) { return pair.verdict.answer == answer; }));
 }
 
@@ -46,23 +49,23 @@ nlohmann::ordered_json json_of_side(const std::string& name, base::Span span, co
 
 }  // namespace
 
-bool has_overlap(const Proofs& proofs) { return count(proofs, Answer::overlap) > 0; }
+bool has_overlap(const compiler::Guards& guards) { return count(guards, Answer::overlap) > 0; }
 
-std::string proofs_text(const Proofs& proofs, const diag::SourceMap& sources) {
-  if (proofs.pairs.empty()) return "";
-  const std::size_t exclusive = count(proofs, Answer::exclusive);
-  const std::size_t overlaps = count(proofs, Answer::overlap);
-  const std::size_t unknown = count(proofs, Answer::unknown);
+std::string proofs_text(const Guards& guards, const diag::SourceMap& sources) {
+  if (guards.pairs.empty()) return "";
+  const std::size_t exclusive = count(guards, Answer::exclusive);
+  const std::size_t overlaps = count(guards, Answer::overlap);
+  const std::size_t unknown = count(guards, Answer::unknown);
   std::string text = fmt::format("{} of transitions could disagree: {} exclusive, {} overlapping, {} unknown\n",
-                                 counted(proofs.pairs.size(), "pair"), exclusive, overlaps, unknown);
-  const bool is_short = proofs.pairs.size() <= longest_table;
+                                 counted(guards.pairs.size(), "pair"), exclusive, overlaps, unknown);
+  const bool is_short = guards.pairs.size() <= longest_table;
   std::size_t width = 0;
   auto is_shown = [&](const GuardPair& pair) { return is_short || pair.verdict.answer != Answer::exclusive; };
   auto title = [](const GuardPair& pair) { return fmt::format("{}, {}", pair.first, pair.second); };
-  for (const GuardPair& pair : proofs.pairs)
+  for (const GuardPair& pair : guards.pairs)
     if (is_shown(pair)) width = std::min<std::size_t>(40, std::max(width, title(pair).size()));
   for (const Answer answer : {Answer::exclusive, Answer::unknown, Answer::overlap}) {
-    for (const GuardPair& pair : proofs.pairs) {
+    for (const GuardPair& pair : guards.pairs) {
       if (pair.verdict.answer != answer || !is_shown(pair)) continue;
       text +=
           fmt::format("  {:<{}}  {:<9}  by {}", title(pair), width, proof::name(answer), proof::name(pair.verdict.by));
@@ -75,22 +78,27 @@ std::string proofs_text(const Proofs& proofs, const diag::SourceMap& sources) {
       text += '\n';
     }
   }
-  for (const std::string& note : proofs.notes) text += fmt::format("  note: {}\n", note);
+  for (const std::string& note : guards.notes) text += fmt::format("  note: {}\n", note);
   if (overlaps > 0)
     text += "  hint: where both guards hold, the run stops: add to one of them what tells it from the other\n";
   return text;
 }
 
-nlohmann::ordered_json json_of(const Proofs& proofs, const diag::SourceMap& sources) {
+nlohmann::ordered_json json_of(const Guards& guards, const diag::SourceMap& sources) {
   nlohmann::ordered_json list = nlohmann::ordered_json::array();
-  for (const GuardPair& pair : proofs.pairs) {
+  for (const GuardPair& pair : guards.pairs) {
     nlohmann::ordered_json row = {{"first", json_of_side(pair.first, pair.first_span, sources)},
                                   {"second", json_of_side(pair.second, pair.second_span, sources)},
                                   {"verdict", proof::name(pair.verdict.answer)},
                                   {"by", proof::name(pair.verdict.by)}};
     if (pair.verdict.answer == Answer::overlap) {
       row["witness"] = nlohmann::ordered_json::object();
-      for (const proof::Coordinate& at : pair.verdict.witness) row["witness"][at.name] = json_number(at.value);
+      for (const proof::Coordinate& at : pair.verdict.witness) {
+        if (at.text.empty())
+          row["witness"][at.name] = json_number(at.value);
+        else
+          row["witness"][at.name] = at.text;
+      }
     }
     if (pair.verdict.answer == Answer::unknown) row["why"] = pair.verdict.why;
     list.push_back(std::move(row));

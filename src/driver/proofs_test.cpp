@@ -13,7 +13,7 @@ using proof::Method;
 
 struct World {
   diag::SourceMap sources;
-  Proofs proofs;
+  compiler::Guards proofs;
 
   World() { sources.add("ball.tact", "transition Bounce when gap <= 0\ntransition Land when gap < 1\n"); }
   void add(Answer answer, Method by, std::vector<proof::Coordinate> witness = {}, std::string why = {}) {
@@ -31,7 +31,8 @@ TEST(Proofs, WithoutPairsNothingIsSaid) {
 
 TEST(Proofs, AsATable) {
   World world;
-  world.add(Answer::overlap, Method::polynomial, {{{}, "gap", -0.5}, {{}, "gap'", 2}});
+  world.add(Answer::overlap, Method::polynomial,
+            {{{}, "ball", 1, "Rolling"}, {{}, "gap", -0.5, {}}, {{}, "gap'", 2, {}}});
   world.add(Answer::unknown, Method::intervals, {}, "20000 boxes were not enough");
   world.proofs.pairs.back().second = "Pass";
   EXPECT_TRUE(has_overlap(world.proofs));
@@ -42,7 +43,7 @@ TEST(Proofs, AsATable) {
             "3 pairs of transitions could disagree: 1 exclusive, 1 overlapping, 1 unknown\n"
             "  Bounce, RollOff  exclusive  by structure\n"
             "  Bounce, Pass     unknown    by intervals: 20000 boxes were not enough\n"
-            "  Bounce, Land     overlap    by polynomial (Z3): gap = -0.5, gap' = 2\n"
+            "  Bounce, Land     overlap    by polynomial (Z3): ball = Rolling, gap = -0.5, gap' = 2\n"
             "    ball.tact:1:24  Bounce\n"
             "    ball.tact:2:22  Land\n"
             "  note: `z3` is not in PATH: guards are judged by intervals alone\n"
@@ -61,14 +62,14 @@ TEST(Proofs, OfManyPairsOnlyThoseToLookAt) {
 
 TEST(Proofs, AsJson) {
   World world;
-  world.add(Answer::overlap, Method::intervals, {{{}, "gap", -0.5}});
+  world.add(Answer::overlap, Method::intervals, {{{}, "ball", 1, "Rolling"}, {{}, "gap", -0.5, {}}});
   world.add(Answer::unknown, Method::intervals, {}, "because");
   world.add(Answer::exclusive, Method::structure);
   const auto list = json_of(world.proofs, world.sources);
   ASSERT_EQ(list.size(), 3u);
   EXPECT_EQ(list[0].dump(), R"({"first":{"name":"Bounce","file":"ball.tact","line":1,"column":24},)"
                             R"("second":{"name":"Land","file":"ball.tact","line":2,"column":22},)"
-                            R"("verdict":"overlap","by":"intervals","witness":{"gap":-0.5}})");
+                            R"("verdict":"overlap","by":"intervals","witness":{"ball":"Rolling","gap":-0.5}})");
   EXPECT_EQ(list[1]["why"], "because");
   EXPECT_EQ(list[2]["verdict"], "exclusive");
   EXPECT_FALSE(list[2].contains("why") || list[2].contains("witness"));

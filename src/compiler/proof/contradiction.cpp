@@ -203,7 +203,7 @@ class Cases {
 
   bool all_closed() {
     std::vector<Claim> open;
-    for (const int goal : tape_.goals) open.push_back({goal, true});
+    for (const int claim : tape_.claims()) open.push_back({claim, true});
     std::reverse(open.begin(), open.end());
     return closes(std::move(open), {});
   }

@@ -219,6 +219,19 @@ TEST_F(Pairs, DefinitionsArePutIn) {
   expect(z > 5, x < 2, Answer::overlap, Method::polynomial);
 }
 
+TEST_F(Pairs, TiesHoldNearly) {
+  const Term x = g.leaf("x", -5, 5), y = g.leaf("y", -5, 5);
+  g.ties.push_back((square(x) + square(y) == 2).id);
+  expect(x > 1, y > 1, Answer::exclusive, Method::polynomial);
+  expect(x > 0.9, y > 1, Answer::overlap, Method::polynomial);
+  g.ties.push_back((x == y).id);
+  expect(x - y > 0.001, y > 0, Answer::exclusive, Method::structure);
+  expect(x > 0.5, y < 2, Answer::overlap, Method::polynomial);  // at (1, 1)
+  Prover alone({60, 20000, "/nowhere/z3"});
+  EXPECT_EQ(alone.decide(g.ask(x > 0.5, y < 2)).answer, Answer::overlap);
+  EXPECT_EQ(alone.decide(g.ask(x > 0.5, y < 0.5)).answer, Answer::exclusive);
+}
+
 TEST_F(Pairs, RangesCount) {
   const Term k = g.leaf("k", 0, 50), x = g.leaf("x");
   expect(k > 51, x > 0, Answer::exclusive, Method::structure);

@@ -19,6 +19,7 @@ struct Guards {
   std::vector<Range> ranges;
   std::vector<Definition> definitions;
   std::vector<ExprId> assumptions;
+  std::vector<ExprId> ties;
 
   Term number(double value) { return {this, pool.constant(value)}; }
   Term leaf(const std::string& name) {
@@ -33,7 +34,7 @@ struct Guards {
     return made;
   }
   Question ask(Term first, Term second) const {
-    Question question{&pool, first.id, second.id, assumptions, definitions, ranges};
+    Question question{&pool, first.id, second.id, assumptions, ties, definitions, ranges};
     question.names = [this](const expr::Node& node) {
       return node.op == expr::Op::variable ? leaves[node.index] : std::string();
     };

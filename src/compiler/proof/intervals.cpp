@@ -26,14 +26,18 @@ using Box = std::vector<Interval>;
 class Narrowing {
  public:
   explicit Narrowing(const Tape& tape)
-      : tape_(tape), values_(tape.steps.size()), may_fail_(tape.steps.size()), is_needed_(tape.steps.size()) {}
+      : tape_(tape),
+        claims_(tape.claims()),
+        values_(tape.steps.size()),
+        may_fail_(tape.steps.size()),
+        is_needed_(tape.steps.size()) {}
 
   // False: no point of the box fulfils the goals. `is_certain` becomes whether all do.
   bool operator()(Box& box, bool& is_certain) {
     for (int round = 0; round < most_rounds; ++round) {
       forward(box);
       is_certain = true;
-      for (const int goal : tape_.goals) {
+      for (const int goal : claims_) {
         if (values_[goal] == never) return false;
         is_certain = is_certain && values_[goal] == always;
       }
@@ -181,7 +185,7 @@ class Narrowing {
   }
 
   bool backward() {
-    for (const int goal : tape_.goals)
+    for (const int goal : claims_)
       if (!ask(goal, always)) return false;
     for (int i = static_cast<int>(tape_.steps.size()) - 1; i >= 0; --i)
       if (is_needed_[i] && !carry_down(tape_.steps[i], values_[i])) return false;
@@ -291,6 +295,7 @@ class Narrowing {
   }
 
   const Tape& tape_;
+  const std::vector<int> claims_;
   std::vector<Interval> values_;  // by step
   std::vector<char> may_fail_;    // by step: it may be no number
   std::vector<char> is_needed_;   // by step: the goals ask for a number in values_

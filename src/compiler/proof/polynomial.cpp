@@ -57,7 +57,7 @@ class Writer {
       if (std::isfinite(leaf.high)) require(fmt::format("(<= x{} {})", i, exact(leaf.high)));
     }
     for (std::size_t i = 0; i < tape_.steps.size(); ++i) step(static_cast<int>(i));
-    for (const int goal : tape_.goals) require(terms_[goal]);
+    for (const int claim : tape_.claims()) require(terms_[claim]);
     std::string text = "(set-option :pp.decimal true)\n(set-option :pp.decimal_precision 25)\n(set-logic QF_NRA)\n";
     text += out_;
     text += "(check-sat)\n";
@@ -74,7 +74,7 @@ class Writer {
   // In which direction the goals need a relation: more of it, less of it, both.
   void find_polarities() {
     polarities_.assign(tape_.steps.size(), 0);
-    for (const int goal : tape_.goals) polarities_[goal] |= 1;
+    for (const int claim : tape_.claims()) polarities_[claim] |= 1;
     for (int i = static_cast<int>(tape_.steps.size()) - 1; i >= 0; --i) {
       const Step& step = tape_.steps[i];
       const int own = polarities_[i];
@@ -444,7 +444,7 @@ std::vector<double> place_leaves(const Question& question, const Tape& tape, con
   if (angles.empty()) return point;
 
   std::vector<char> is_read(tape.steps.size(), 0);
-  for (const int goal : tape.goals) is_read[goal] = 1;
+  for (const int claim : tape.claims()) is_read[claim] = 1;
   for (int i = static_cast<int>(tape.steps.size()) - 1; i >= 0; --i) {
     const Step& step = tape.steps[i];
     const bool is_turn = step.node.op == Op::sin || step.node.op == Op::cos || step.node.op == Op::tan;

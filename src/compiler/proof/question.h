@@ -32,6 +32,9 @@ struct Question {
   const expr::Pool* pool = nullptr;
   ExprId first, second;                  // truth values
   std::vector<ExprId> assumptions = {};  // truth values that always hold
+  // Equations, as truth values of the form a = b, that always hold but for what a run leaves over: a point within 1e-6 of their
+  // size fulfils them.
+  std::vector<ExprId> ties = {};
   std::vector<Definition> definitions = {};
   std::vector<Range> ranges = {};
   expr::LeafNames names = [](const expr::Node&) { return std::string(); };
@@ -48,6 +51,7 @@ struct Coordinate {
   ExprId leaf;
   std::string name;
   double value;
+  std::string text = {};  // what the value means, if that says more: a mode
 };
 
 struct Verdict {

@@ -42,6 +42,8 @@ const char* name(Method method) {
 
 namespace {
 
+constexpr double tie_slack = 1e-6;
+
 class Maker {
  public:
   explicit Maker(const Question& question) : question_(question), pool_(*question.pool) {
@@ -55,6 +57,10 @@ class Maker {
     for (const ExprId goal : goals) {
       TACTUS_CHECK(pool_.is_truth(goal));
       add_goals(step_of(goal));
+    }
+    for (const ExprId tie : question_.ties) {
+      TACTUS_CHECK(pool_[tie].op == Op::equal || pool_[tie].op == Op::truth);
+      tape_.ties.push_back(step_of(tie));
     }
     return std::move(tape_);
   }
@@ -258,8 +264,15 @@ bool holds(const Question& question, const Tape& tape, const std::vector<double>
       is_open[i] = 1;
     }
   }
-  return std::all_of(tape.goals.begin(), tape.goals.end(),
-                     [&](int goal) { return is_open[goal] == 0 && values[goal] != 0; });
+  const bool are_tied = std::all_of(tape.ties.begin(), tape.ties.end(), [&](int tie) {
+    const Step& step = tape.steps[tie];
+    if (step.node.op == Op::truth) return step.node.number != 0;
+    if (open(step.a) || open(step.b)) return false;
+    const double a = values[step.a], b = values[step.b];
+    return std::abs(a - b) <= tie_slack * std::max({1.0, std::abs(a), std::abs(b)});
+  });
+  return are_tied && std::all_of(tape.goals.begin(), tape.goals.end(),
+                                 [&](int goal) { return is_open[goal] == 0 && values[goal] != 0; });
 }
 
 std::vector<Coordinate> make_witness(const Question& question, const Tape& tape, const std::vector<double>& leaves) {
@@ -283,7 +296,7 @@ std::vector<Coordinate> make_witness(const Question& question, const Tape& tape,
   std::vector<Coordinate> witness;
   for (std::size_t i = 0; i < point.size(); ++i) {
     const ExprId leaf = tape.leaves[i].id;
-    witness.push_back({leaf, expr::print(*question.pool, leaf, question.names), point[i]});
+    witness.push_back({leaf, expr::print(*question.pool, leaf, question.names), point[i], {}});
   }
   std::sort(witness.begin(), witness.end(), [](const Coordinate& x, const Coordinate& y) {
     return x.name != y.name ? x.name < y.name : x.leaf < y.leaf;

@@ -26,12 +26,20 @@ struct Tape {
   std::vector<Leaf> leaves;
   // Steps that must all hold: the guards, then the assumptions. Conjunctions are taken apart.
   std::vector<int> goals;
+  std::vector<int> ties;
+
+  // All that a point must fulfil.
+  std::vector<int> claims() const {
+    std::vector<int> all = goals;
+    all.insert(all.end(), ties.begin(), ties.end());
+    return all;
+  }
 };
 
 [[nodiscard]] Tape make_tape(const Question& question);
 
-// Whether every goal holds in doubles where the leaves have these values, inside of their ranges. False too when something is read
-// whose value is not known.
+// Whether every goal holds in doubles where the leaves have these values, inside of their ranges, and every tie nearly. False too
+// when something is read whose value is not known.
 [[nodiscard]] bool holds(const Question& question, const Tape& tape, const std::vector<double>& leaves);
 
 // The point, with fewer digits if all still holds there; by name.
