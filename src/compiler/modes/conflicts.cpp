@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/modes/modes.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace modes {
@@ -41,19 +40,6 @@ std::vector<std::pair<std::uint32_t, std::uint32_t>> conflicts(const flat::Model
     }
   }
   return pairs;
-}
-
-bool can_meet(flat::Model& model, std::uint32_t first, std::uint32_t second) {
-  Combination combination(model.automata.size(), 0);
-  for (std::size_t tried = 0; tried < most_combinations; ++tried) {
-    if (holds(model, model.transitions[first].mode, combination) &&
-        holds(model, model.transitions[second].mode, combination))
-      return true;
-    std::size_t i = 0;
-    while (i < combination.size() && ++combination[i] == model.automata[i].modes.size()) combination[i++] = 0;
-    if (i == combination.size()) return false;
-  }
-  return true;
 }
 
 }  // namespace modes

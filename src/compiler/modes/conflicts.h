@@ -12,7 +12,4 @@ namespace modes {
 
 [[nodiscard]] std::vector<std::pair<std::uint32_t, std::uint32_t>> conflicts(const flat::Model& model);
 
-// Whether some combination of modes lets both of them be taken.
-[[nodiscard]] bool can_meet(flat::Model& model, std::uint32_t first, std::uint32_t second);
-
 }  // namespace modes
