@@ -839,8 +839,10 @@ class Lowering {
   bool is_memory(ExprId state) {
     const auto at = std::find(sorted_.states.begin(), sorted_.states.end(), state) - sorted_.states.begin();
     if (sorted_.start_kinds[static_cast<std::size_t>(at)] != structure::StartKind::given) return false;
-    const ExprId rate = in_states(sorted_.state_rates[static_cast<std::size_t>(at)]);
-    return pool_.is_constant(rate, 0);
+    const auto block = motion_.block_of.find(sorted_.state_rates[static_cast<std::size_t>(at)]);
+    if (block == motion_.block_of.end()) return false;
+    const Solution& solution = motion_.solutions[block->second];
+    return solution.kind == Solution::direct && solution.values.size() == 1 && pool_.is_constant(solution.values[0], 0);
   }
 
   void build_constraints() {

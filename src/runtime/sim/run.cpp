@@ -185,7 +185,8 @@ int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uin
   const auto* from = reinterpret_cast<const Listening*>(listening);
   Run* run = from->run;
   const std::uint32_t kind = from->inner->events[event].kind;
-  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE) {  // the jump itself is told; the start is none
+  // The jump itself is told, not its handlers; the start is none, and what a plan tries out has not happened.
+  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && instance->is_planning == 0) {
     run->events_total_++;
     if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
   }
