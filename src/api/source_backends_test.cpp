@@ -1,6 +1,7 @@
 // Every example, and random models written as source text, compute the same bits on every backend: the whole way from the text.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <random>
 
@@ -32,6 +33,10 @@ TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
     bool is_model = entry.path().extension() == ".tact" || entry.path().filename() == "fig2.phydl";
     if (!is_model) continue;
     ir::Program program = compiled(api::compile_files({entry.path().string()}, {}, false), entry.path().string());
+    // These runs fire events by themselves, without all that follows a jump; tests/hybrid_test.py compares worlds with jumps.
+    if (std::any_of(program.events.begin(), program.events.end(),
+                    [](const ir::Event& event) { return event.kind == TACTUS_TRANSITION; }))
+      continue;
     for (const Plan& plan : backend_testing::plans_of_all_solvers(0.01, 5)) {
       programs.push_back(for_plan(program, plan));
       plans.push_back(plan);
