@@ -289,13 +289,12 @@ class Events(unittest.TestCase):
             self.near(self.times(told, "e"), [1 + math.asin(0.5)], tolerance, words)
             self.assertLessEqual(abs(told["values"]["y"] - exact), tolerance, words)
 
-    def test_chattering_is_told(self):
+    def test_chattering_slides_and_is_told(self):
         done = tactus("boundary v(0) = 1; system v' = -2 * sign(v);", "--json", "--until", "1")
         told = json.loads(done.stdout)
-        self.assertEqual((done.returncode, told["failure"]["kind"]), (4, "endless_events"))
-        self.assertAlmostEqual(told["failure"]["time"], 0.5, delta=1e-5)
-        self.assertEqual(told["failure"]["line"], 1)
-        self.assertIn("smooth", told["failure"]["hint"])
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertLess(abs(told["values"]["v"]), 1e-12)
+        self.assertIn("slides", " ".join(told["notes"]))
 
     def test_what_can_be_missed(self):
         """The example of docs/language.md."""

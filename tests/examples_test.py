@@ -20,6 +20,7 @@ EXAMPLES = ROOT / "examples"
 sys.path[:0] = [str(ROOT / "tests" / "reference"), str(ROOT / "tests")]
 
 import data_test  # noqa: E402
+import hybrid_test  # noqa: E402
 import two_ball  # noqa: E402
 from solve import exponential, rk4  # noqa: E402
 import two_ball_hand  # noqa: E402
@@ -894,7 +895,7 @@ class Flick(ExampleTest):
 
 class Everything(ExampleTest):
     def test_every_example_has_a_test_and_says_what_it_is(self):
-        tested = {c.FILE for c in ExampleTest.__subclasses__() if hasattr(c, "FILE")}
+        tested = {c.FILE for c in ExampleTest.__subclasses__() if hasattr(c, "FILE")} | set(hybrid_test.Everything.WORLDS)
         files = sorted(EXAMPLES.glob("*.tact"))
         self.assertEqual({f.name for f in files}, tested)
         for file in files:

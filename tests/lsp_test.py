@@ -462,6 +462,16 @@ class Completion(Served):
         self.open("automaton ball in Up, Down;\nsystem\n  x = ball.\n")
         self.assertEqual(set(self.labels("ball.|\n")), {"Up", "Down"})
 
+    def test_phases_of_sequences_and_plans(self):
+        self.open("system\n  sequence Lap { } until a { } until b { }\n  plan Fire choose v = 1 { } for 2 reaching x = v { } else { }\n"
+                  "  for i in 1..2 { y[i] = 1; }\n  x = Lap.\n  z = Fire.\n")
+        self.assertEqual(set(self.labels("Lap.|\n")), {"phase1", "phase2", "Idle", "Phase1", "Phase2"})
+        self.assertEqual(set(self.labels("Fire.|\n")), {"phase1", "failed", "Idle", "Phase1"})
+
+    def test_behind_enforce(self):
+        self.open("system\n  transition T { enforce v\n")
+        self.assertEqual(set(self.labels("enforce v|\n")), {"velocities"})
+
     def test_words_by_section(self):
         self.open("sy\nsimulation sol\nsystem\n  tr\n")
         self.assertIn("system", self.labels("sy|\n"))

@@ -140,6 +140,7 @@ struct tactus_instance {
   int64_t transitions;  /* jumps since the start */
   int32_t last_transition; /* the event of the last one, or -1 */
   int32_t expectations;    /* how often an `expect` was found not to hold */
+  int32_t broken_checks;   /* so many of the model's `check`s are broken */
   int32_t tie_count;       /* surfaces that the motion rests on or slides along now */
   int32_t rests;           /* how often jumps accumulated, and the motion came to rest */
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
@@ -262,6 +263,7 @@ typedef enum tactus_event_kind {
   TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */
   TACTUS_EXPECT = 6,  /* the same: it is counted */
   TACTUS_STOP = 7,    /* the same: the run ends well */
+  TACTUS_CHECK = 9,   /* watched[first] is 1: what a `check` says is broken; its clock is then 1 for good */
   TACTUS_CHOOSE = 8,  /* once, at the start: `fire` sets the modes that the start asks for */
 } tactus_event_kind;
 

@@ -17,6 +17,7 @@
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/schemata/axioms.h"
 #include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
 #include "compiler/unite/unite.h"
@@ -88,7 +89,8 @@ std::vector<std::string> find_settable(const check::Model& model, const flat::Mo
     if (is_declared && symbol.shape.is_scalar()) found.emplace_back(names.text(symbol.name));
   }
   for (const auto& [variable, value] : sorted.constants)
-    found.push_back(flat.variables[flat::VariableId(variable)].name);
+    if (flat.variables[flat::VariableId(variable)].name.find(' ') == std::string::npos)  // what no person named has blanks
+      found.push_back(flat.variables[flat::VariableId(variable)].name);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
   return found;
@@ -156,6 +158,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   // No modules, loops and families beyond this point.
 
+  if (!tree.transitions.empty() || !tree.sequences.empty() || !tree.plans.empty())
+    pages.add("axioms", "jumps, sequences and plans as formulas", [&] { return schemata::axioms(tree, names); });
   const bool has_phases = !tree.sequences.empty() || !tree.plans.empty();
   tree = schemata::write_out(std::move(tree), names, diags);
   if (has_phases)

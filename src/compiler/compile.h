@@ -1,6 +1,7 @@
 // The compiler's front door: texts in, an ir::Program out. The list of passes stands in compile.cpp, on one screen.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>

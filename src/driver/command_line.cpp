@@ -52,7 +52,8 @@ constexpr const char* explain_footer = R"(Examples:
   tactus explain ball.tact                      every stage, long ones shortened
   tactus explain ball.tact --dump=blocks        one stage, in full
   tactus explain pendulum.tact --initial        the start: given values kept, free ones found
-Stages: tokens tree expanded transitions model tables flat events blocks relations ir c llvm; transitions, tables, events and relations where there are some)";
+Stages: tokens tree expanded axioms transitions model tables flat events modes blocks jumps relations ir c llvm; axioms, transitions, tables, events,
+modes, jumps and relations where there are some)";
 
 constexpr const char* format_footer = R"(Examples:
   tactus format ball.tact                       rewrites the file
@@ -254,6 +255,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_set(*explain_command, explain.set);
   explain_command->add_option("--dump", explain.dump, "print this stage alone, in full")->type_name("STAGE");
   explain_command->add_flag("--initial", explain.initial, "show the start instead: what is given, found, follows");
+  explain_command->add_flag_callback(
+      "--axioms", [&explain] { explain.dump = "axioms"; }, "show jumps, sequences and plans as formulas (--dump=axioms)");
   explain_command->add_flag("--json", explain.json, "print one JSON object");
 
   FormatOptions format;

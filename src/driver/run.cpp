@@ -211,6 +211,8 @@ struct Report {
     for (const sim::Fired& fired : outcome.events)
       object["events"].push_back({{"name", model.events[fired.event].name}, {"time", json_number(fired.time)}});
     object["events_total"] = outcome.events_total;
+    for (const sim::Fired& broken : outcome.broken)
+      object["broken_checks"].push_back({{"check", model.events[broken.event].name}, {"time", json_number(broken.time)}});
     object["crossings"] = outcome.crossings;
     object["notes"] = notes;
     object["steps"] = outcome.steps;
@@ -273,6 +275,10 @@ struct Report {
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
       for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
       for (const std::string& note : notes) say(stderr, "note: {}\n", note);
+    }
+    for (const sim::Fired& broken : outcome.broken) {
+      say(stderr, "tactus: check broken by t = {:.9g} (line {}): {}\n", broken.time, model.events[broken.event].line,
+          model.events[broken.event].name);
     }
     if (outcome.failure) {
       say(stderr, "tactus: error: the run failed: {}\n", outcome.failure->text);
@@ -442,6 +448,7 @@ int run(const RunOptions& options) {
   }
   if (outcome.ending == sim::Ending::failed || outcome.ending == sim::Ending::not_kept || !not_kept.empty())
     return exit_run_failed;
+  if (outcome.ending != sim::Ending::interrupted && !outcome.broken.empty()) return exit_check_broken;
   return outcome.ending == sim::Ending::interrupted ? exit_interrupted : exit_done;
 }
 

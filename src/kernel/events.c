@@ -156,12 +156,27 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
   return -1;
 }
 
-/* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. */
+/* What `check`s say, by what was watched last. */
+static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance) {
+  double* clocks = tactus_data(instance) + model->layout.clocks;
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (model->events[e].kind != TACTUS_CHECK || clocks[e] != 0.0 || !tk_holds(model, instance, &model->events[e])) continue;
+    clocks[e] = 1.0;
+    instance->broken_checks++;
+  }
+}
+
+/* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. A `check` that does so sees what was
+ * before it. */
 static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event) {
-  const int status = model->fire ? model->fire(model, instance, event) : TACTUS_OK;
   if (model->events[event].pulse > 0) {
     tactus_data(instance)[model->layout.discrete + model->events[event].pulse - 1] = 1.0;
+    if (tk_watch(model, instance, instance->time, tk_states(model, instance)) == TACTUS_OK) {
+      tk_ask_for_checks(model, instance);
+    }
+    tk_clear_failure(instance);
   }
+  const int status = model->fire ? model->fire(model, instance, event) : TACTUS_OK;
   return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
 }
 
@@ -291,6 +306,7 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
     tk_mark_conditions(model, instance);
     instance->is_crossed = 0;
   }
+  if (status == TACTUS_OK && model->relation_count > 0) tk_ask_for_checks(model, instance);
   tk_remember_jump(model, instance, instance->time, 0);
   return status;
 }

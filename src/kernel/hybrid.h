@@ -78,8 +78,11 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance);
 /* The table whose motion keeps to the surfaces, into `tied`. */
 void tk_tie(const tactus_model* model, tactus_model* tied);
 int tk_is_tie(const tactus_model* model);
-/* Behind a part of such a motion from `from` to the present time: back onto the surfaces, and up to where it leaves one. */
-int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from);
+/* Behind a part of such a motion from `from`, with so many steps of the grid before it, to the present time: back onto the surfaces, and
+ * up to where it leaves one. */
+int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps);
+/* Where something was changed, or has happened: leaves the surfaces that no longer hold the motion. */
+void tk_release_loose(const tactus_model* model, tactus_instance* instance);
 
 /* Delays: delays.c. */
 /* Every history begins here, with what its source is at the present time. */

@@ -60,6 +60,7 @@ static void tk_restart(tactus_instance* instance) {
   instance->transitions = 0;
   instance->last_transition = -1;
   instance->expectations = 0;
+  instance->broken_checks = 0;
   instance->tie_count = 0;
   instance->rests = 0;
   instance->slides = 0;

@@ -33,7 +33,7 @@ static int tk_by_colours(const tactus_model* model, tactus_instance* instance, d
 
 int tk_jacobian(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,
                 double* values) {
-  return tk_by_colours(model, instance, t, x, scratch, values, 0);
+  return tk_by_colours(tk_active(model, instance), instance, t, x, scratch, values, 0);
 }
 
 int tk_dense_jacobian(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,
@@ -41,7 +41,7 @@ int tk_dense_jacobian(const tactus_model* model, tactus_instance* instance, doub
   for (uint32_t row = 0; row < model->state_count; row++) {
     tk_zero(model->state_count, matrix + (uint64_t)row * model->state_count);
   }
-  return tk_by_colours(model, instance, t, x, scratch, matrix, 1);
+  return tk_by_colours(tk_active(model, instance), instance, t, x, scratch, matrix, 1);
 }
 
 int tk_time_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* scratch,

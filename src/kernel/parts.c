@@ -311,14 +311,17 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   if (instance->tie_count == 0) {
     return tk_free_part(model, instance, solver, h, tolerance, t_end, are_guards_kept);
   }
+  tk_release_loose(model, instance);
+  if (instance->tie_count == 0) return tk_free_part(model, instance, solver, h, tolerance, t_end, 0);
   tactus_model tied;
   const tactus_model* inner[1] = {model};
   const double from = instance->time;
+  const int64_t steps = instance->steps;
   tk_tie(model, &tied);
   tied.structures = inner;
   const int status = tk_free_part(&tied, instance, solver, h, tolerance, t_end, 0);
   if (status != TACTUS_OK || !(instance->time > from)) return status;
-  return tk_end_tied_part(&tied, instance, solver, from);
+  return tk_end_tied_part(&tied, instance, solver, from, steps);
 }
 
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,

@@ -53,12 +53,16 @@ TEST(Relations, ChangeWhenTheyFire) {
 }
 
 // Each side drives the motion to the other.
-TEST(Relations, ThatChangeToAndFroEndTheRun) {
-  Ramp ramp;
-  ASSERT_EQ(ramp.begin(), TACTUS_OK);
-  EXPECT_EQ(ramp.run(TACTUS_TSIT5, 0.0, 5.0), TACTUS_ENDLESS_EVENTS);
-  EXPECT_EQ(ramp->failed_index, 0);  // behind no events, the first relation
-  EXPECT_NEAR(ramp->time, 1.0, 1e-4);
+TEST(Relations, ThatChangeToAndFroAreSlidAlong) {
+  for (int solver : {int{TACTUS_TSIT5}, int{TACTUS_RK4}}) {
+    Ramp ramp;
+    ASSERT_EQ(ramp.begin(), TACTUS_OK);
+    EXPECT_EQ(ramp.run(solver, solver == TACTUS_RK4 ? 0.01 : 0.0, 5.0), TACTUS_OK);
+    EXPECT_EQ(ramp->slides, 1);
+    EXPECT_EQ(ramp->tie_count, 1);
+    EXPECT_EQ(ramp->last_tie, 0);  // behind no events, the first relation
+    EXPECT_NEAR(ramp.x()[0], 1.0, 1e-12);
+  }
 }
 
 TEST(Relations, NeedFewEvaluationsToBeLocated) {

@@ -405,14 +405,23 @@ static void tk_release(const tactus_model* model, tactus_instance* instance, int
   instance->next_step = 0.0;
 }
 
-int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from) {
+void tk_release_loose(const tactus_model* model, tactus_instance* instance) {
+  for (int round = 0; round < TK_MOST_TIES && instance->tie_count > 0; round++) {
+    double share = 0.0;
+    const int32_t loose = tk_first_loose(model, instance, instance->time, tk_states(model, instance), &share);
+    if (loose < 0) return;
+    tk_release(model, instance, loose, share);
+  }
+}
+
+int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps) {
   const tactus_model* model = tied->structures[0];
   double* x = tk_states(model, instance);
   double* between = tk_stage_vector(model, instance, TK_ERRORS);
   double share = 0.0;
   const double precision = tk_event_precision(model, instance->time);
   int32_t loose = tk_first_loose(model, instance, instance->time, x, &share);
-  if (loose >= 0 && instance->time - from > precision && tactus_is_adaptive(solver)) {
+  if (loose >= 0 && instance->time - from > precision) {
     double low = from;
     double high = instance->time;
     while (high - low > precision) {
@@ -431,6 +440,7 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
       }
     }
     tk_between(tied, instance, solver, high, x);
+    if (high < instance->time) instance->steps = steps;
     instance->time = high;
   }
   for (int32_t i = 0; i < instance->tie_count; i++) {

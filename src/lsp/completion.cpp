@@ -163,6 +163,16 @@ void add_words(Items& items, std::span<const WordDoc> words, int kind, char orde
   for (const WordDoc& word : words) items.add(word.word, kind, "", word.doc, order);
 }
 
+// The instants of a sequence or plan, and the modes of the automaton that it is.
+void add_phases(Items& items, const Symbol& symbol) {
+  for (std::uint32_t i = 1; i <= symbol.phases; ++i)
+    items.add(fmt::format("phase{}", i), item_event, fmt::format("the end of phase {}", i), "", 'a');
+  if (symbol.kind == Kind::plan) items.add("failed", item_event, "the search failed", "", 'b');
+  items.add("Idle", item_enum_member, "while it does not run", "", 'c');
+  for (std::uint32_t i = 1; i <= symbol.phases; ++i)
+    items.add(fmt::format("Phase{}", i), item_enum_member, fmt::format("while phase {} runs", i), "", 'c');
+}
+
 void add_members(Items& items, const View& view, SymbolId parent) {
   const Symbol& symbol = view.names.symbols[parent];
   if (const ScopeId members = view.names.members_of(parent); members.valid()) {
@@ -170,6 +180,9 @@ void add_members(Items& items, const View& view, SymbolId parent) {
       add_symbol(items, view.names.symbols[id], nullptr, 'a');
   }
   switch (symbol.kind) {
+    case Kind::sequence:
+    case Kind::plan:
+      return add_phases(items, symbol);
     case Kind::device:
       return add_words(items, device_members(), item_property, 'b');
     case Kind::mechanism:
@@ -290,6 +303,10 @@ Json completion(const View& view, std::uint32_t offset) {
     return items.take();
   }
 
+  if (before != no_token && names.words[before] == Word::enforce) {
+    for (const std::string_view word : {"velocities", "positions"}) items.add(word, item_keyword, "", "", 'a');
+    return items.take();
+  }
   const Situation now = situation_before(names, end);
   if (now.statement == Word::simulation && left == TokenKind::equal) {
     for (const std::string_view solver : all_solvers()) items.add(solver, item_constant, "solver", "", 'a');

@@ -104,7 +104,7 @@ class ItemNames {
         if (walk_.accept(TokenKind::left_brace)) {
           items(scope, section, TokenKind::right_brace);
           walk_.accept(TokenKind::right_brace);
-        } else if (walk_.word() == Word::require || walk_.word() == Word::expect) {
+        } else if (walk_.word() == Word::require || walk_.word() == Word::expect || walk_.word() == Word::stop) {
           ++walk_.here;
           expressions_.scan_rest(scope);
         } else {

@@ -50,6 +50,7 @@ void JumpNames::read_jumps(ScopeId scope, Kind kind) {
       read_jump_body(inner);
       const bool phase = walk_.word() == Word::for_ && walk_.word(2) != Word::in;
       if (walk_.word() != Word::until && walk_.word() != Word::else_ && !phase) break;
+      if (walk_.word() != Word::else_) ++walk_.table.symbols[symbol].phases;
       ++walk_.here;
     } else if (walk_.word() == Word::choose) {
       ++walk_.here;
@@ -98,8 +99,10 @@ void JumpNames::read_jump_body(ScopeId outer) {
       if (walk_.accept(TokenKind::left_brace)) read_jump_body(loop);
       walk_.close_scope(loop);
     } else if (here == Word::keep || here == Word::enforce) {
-      ++walk_.here;
-      if (walk_.spells("positions") || walk_.spells("velocities")) ++walk_.here;
+      do {
+        ++walk_.here;
+        if (here == Word::enforce && (walk_.spells("positions") || walk_.spells("velocities"))) ++walk_.here;
+      } while (here == Word::enforce && walk_.at(TokenKind::comma));
       expressions_.scan_rest(scope);
     } else if (here == Word::goto_) {
       ++walk_.here;

@@ -78,6 +78,7 @@ struct Symbol {
   std::vector<std::string> arguments;  // of a function; ports and parameters of a module
   ScopeId members;                     // what may stand behind a dot; else not valid
   SymbolId instance_of;                // the module, of an instance
+  std::uint32_t phases = 0;            // of a sequence or a plan
   int rank = 0;                        // how much its definition looks like one
   std::uint32_t file = this_file;      // where it is defined, an index into NameTable::files
 };

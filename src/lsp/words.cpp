@@ -219,7 +219,7 @@ constexpr FunctionDoc functions[] = {
     {"box", "box(corner, size)", "a box for `in`"},
     {"next", "next(e)", "the value after the jump"},
     {"at", "at(start, e)", "the value at the start of a sequence, or at the end of a phase"},
-    {"since", "since(event)", "the time since an event or phase"},
+    {"since", "since(start)", "the time since the start of a sequence, or since the end of a phase"},
     {"sum", "sum(i in 1..n: e)", "the sum over a counter"},
     {"always", "always[a..b](f)", "f holds from a to b seconds from now"},
     {"eventually", "eventually[a..b](f)", "f holds some time from a to b seconds from now"},

@@ -124,6 +124,13 @@ void check_printed(const Input& input) {
       const std::string reprinted = parse::print(again.tree, again.names, again.tree.equations[0].right);
       must(reprinted == printed, "a printed expression reads back as itself", printed + "\n" + reprinted);
     }
+    for (const parse::Property& property : first.tree.properties) {
+      const std::string printed = parse::print(first.tree, first.names, property.formula);
+      const Parsed again(declarations(first) + "check\n  " + printed + ";\n", dialect);
+      must(again.tree.properties.size() == 1, "a printed formula is one formula", printed);
+      const std::string reprinted = parse::print(again.tree, again.names, again.tree.properties[0].formula);
+      must(reprinted == printed, "a printed formula reads back as itself", printed + "\n" + reprinted);
+    }
   }
 }
 

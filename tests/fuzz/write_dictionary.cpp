@@ -18,7 +18,8 @@ int main(int count, char** arguments) {
     if (described.size() > 2 && described.front() == '`') write(described.substr(1, described.size() - 2));
   }
   for (const char* text :
-       {"1e308", "5e-324", "-1", "0", "1..3", "[N/m]", "[i in 1..3]", "\\x0a", "//= a.ridl\\x0a", "//set k=2\\x0a"})
+       {"1e308", "5e-324", "-1", "0", "1..3", "[N/m]", "[i in 1..3]", "velocities", "start", "phase1", ".phase1",
+        ".failed", ".Idle", "always[0..1](", "\\x0a", "//= a.ridl\\x0a", "//set k=2\\x0a"})
     write(text);
   return file.good() ? 0 : 1;
 }

@@ -34,13 +34,15 @@ void Guards::read_equalities(NodeId id, std::string_view what) {
   for (const parse::Child& child : tree_.children_of(id)) read_equalities(child.node, what);
 }
 
-bool Guards::moves(NodeId id) const {
+bool Guards::moves(NodeId id) {
   const parse::Node& node = tree_[id];
   if (node.kind == NodeKind::name) {
     auto found = model_.find(node.name);
     if (!found) return node.name == time_;
     const Role role = model_.symbols[*found].role;
-    return role == Role::input || (role == Role::variable && !model_.passive.contains(node.name));
+    find_defined();
+    return role == Role::input ||
+           (role == Role::variable && !model_.passive.contains(node.name) && !memories_.contains(node.name));
   }
   const auto children = tree_.children_of(id);
   return std::any_of(children.begin(), children.end(), [&](const parse::Child& child) { return moves(child.node); });
@@ -116,6 +118,7 @@ bool Guards::is_number_by_equation(base::NameId name, int depth) {
 void Guards::find_defined() {
   if (has_looked_) return;
   has_looked_ = true;
+  std::unordered_set<base::NameId> moving;
   for (const parse::Condition& condition : tree_.conditions) {
     const NodeId name = target_of(tree_, condition.variable).name;
     if (tree_[name].kind == NodeKind::name) states_.insert(tree_[name].name);
@@ -123,8 +126,18 @@ void Guards::find_defined() {
   for (const parse::Equation& equation : tree_.equations) {
     if (tree_[equation.left].kind == NodeKind::name) definitions_.emplace(tree_[equation.left].name, equation.right);
     const Target target = target_of(tree_, equation.left);
-    if (target.order > 0 && tree_[target.name].kind == NodeKind::name) states_.insert(tree_[target.name].name);
+    if (target.order == 0 || tree_[target.name].kind != NodeKind::name) continue;
+    const base::NameId name = tree_[target.name].name;
+    states_.insert(name);
+    const parse::Node& right = tree_[equation.right];
+    const bool rests =
+        target.order == 1 && !equation.mode.valid() && right.kind == NodeKind::number && right.number == 0;
+    if (rests)
+      memories_.insert(name);
+    else
+      moving.insert(name);
   }
+  for (base::NameId name : moving) memories_.erase(name);
 }
 
 }  // namespace check

@@ -21,7 +21,7 @@ class Guards {
   void read_truth(parse::NodeId id, std::string_view what);
 
  private:
-  bool moves(parse::NodeId id) const;
+  bool moves(parse::NodeId id);
   bool is_number(parse::NodeId id, int depth);
   bool is_number_by_equation(base::NameId name, int depth);
   void find_defined();
@@ -34,6 +34,7 @@ class Guards {
   base::NameId pi_;
   bool has_looked_ = false;
   std::unordered_set<base::NameId> states_;                      // primed or given a start somewhere
+  std::unordered_set<base::NameId> memories_;                    // of these, those that only jumps change
   std::unordered_map<base::NameId, parse::NodeId> definitions_;  // right sides of `name = e`
 };
 

@@ -24,6 +24,7 @@ class Inference {
     parameters_are_scalars_ = true;
     pass_until_settled(true);
     settle_by_indices();
+    settle_zeros();
     for (Symbol& symbol : model_.symbols) symbol.open = false;
   }
 
@@ -50,6 +51,17 @@ class Inference {
       largest[symbol->value] = std::max(largest[symbol->value], static_cast<std::uint32_t>(*index));
     }
     for (const auto& [symbol, length] : largest) settle(SymbolId(symbol), Known::of(Shape::vector(length)));
+    if (changed_) pass_until_settled(true);
+  }
+
+  // A name that is 0, of which nothing says that it is a vector, is a scalar; what stands beside it may be known by that.
+  void settle_zeros() {
+    changed_ = false;
+    for (const parse::Equation& equation : tree_.equations) {
+      if (tree_[equation.left].kind != NodeKind::name) continue;
+      auto found = model_.find(tree_[equation.left].name);
+      if (found && shapes_.shape_of(equation.right).state == Known::any) settle(*found, Known::of(Shape::scalar()));
+    }
     if (changed_) pass_until_settled(true);
   }
 

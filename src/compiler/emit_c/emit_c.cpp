@@ -605,7 +605,8 @@ class ModelPrinter {
     if (table.events.empty()) return "0";
     static constexpr const char* kinds[] = {"TACTUS_EVERY",      "TACTUS_AT",      "TACTUS_WHEN",
                                             "TACTUS_TRANSITION", "TACTUS_AFTER",   "TACTUS_REQUIRE",
-                                            "TACTUS_EXPECT",     "TACTUS_STOP",    "TACTUS_CHOOSE"};
+                                            "TACTUS_EXPECT",     "TACTUS_STOP",    "TACTUS_CHOOSE",
+                                            "TACTUS_CHECK"};
     std::string rows;
     for (std::size_t k = 0; k < table.events.size(); ++k) {
       const tactus_event& e = table.events[k];

@@ -61,6 +61,7 @@ class Flattener {
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) add_transition(i);
     for (std::uint32_t i = 0; i < tree_.problems.size(); ++i) add_plan(i);
     for (const parse::Must& must : tree_.musts) add_must(must);
+    for (const parse::Property& property : tree_.properties) add_check(property);
     add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
@@ -663,6 +664,35 @@ class Flattener {
     ExprId truth = truth_of(must.condition, nullptr);
     if (must.kind != parse::MustKind::stop) truth = flat_.pool.make(Op::logical_not, truth);
     watch(event, mode_of(must.mode), truth);
+    flat_.events.push_back(std::move(event));
+  }
+
+  // What a formula says of every instant by itself, without looking ahead, back or beyond a jump.
+  bool is_of_one_instant(NodeId id) const {
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::always || node.kind == NodeKind::eventually || node.kind == NodeKind::until) return false;
+    if (node.kind == NodeKind::call && names_.text(tree_[tree_.child(id, 0)].name) == "next") return false;
+    for (const parse::Child& child : tree_.children_of(id)) {
+      if (!is_of_one_instant(child.node)) return false;
+    }
+    return true;
+  }
+
+  void add_check(const parse::Property& property) {
+    NodeId formula = property.formula;
+    if (tree_[formula].kind == NodeKind::always && tree_[formula].child_count == 1) formula = tree_.child(formula, 0);
+    const std::string text = parse::print(tree_, names_, property.formula);
+    const std::string name = property.name.valid() ? names_.text(property.name) : text;
+    if (!is_of_one_instant(formula)) {
+      diags_.report(property.span, check_not_watched, name)
+          .hint("what holds at every instant by itself is watched: comparisons, modes and events with `->`, `&&`, `||`, `!`");
+      return;
+    }
+    flat::Event event;
+    event.name = property.name.valid() ? fmt::format("{}: {}", name, text) : text;
+    event.kind = TACTUS_CHECK;
+    event.span = property.span;
+    watch(event, {}, flat_.pool.make(Op::logical_not, truth_of(formula, nullptr)));
     flat_.events.push_back(std::move(event));
   }
 

@@ -320,6 +320,9 @@ void dump_hybrid(const Program& program, std::string& text) {
       case TACTUS_STOP:
         fmt::format_to(out, " ends the run while watched {}\n", event.watched);
         break;
+      case TACTUS_CHECK:
+        fmt::format_to(out, " is broken while watched {}\n", event.watched);
+        break;
       case TACTUS_CHOOSE:
         text += " at the start\n";
         break;

@@ -119,7 +119,7 @@ EventTable event_table(const Program& program) {
     entry.flags = event.flags;
     entry.pulse = event.pulse;
     if (event.kind == TACTUS_WHEN || event.kind == TACTUS_TRANSITION || event.kind == TACTUS_REQUIRE ||
-        event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP) {
+        event.kind == TACTUS_EXPECT || event.kind == TACTUS_STOP || event.kind == TACTUS_CHECK) {
       entry.first = event.watched;
       entry.count = 1 + event.parts;
     }

@@ -43,7 +43,37 @@ TEST(Parse, ReadsAroundWhatIsNotBuilt) {
   for (const auto& path : files) {
     const ParsedText text(read_text(path), dialect_of(path.string()));
     for (const diag::Diagnostic& diagnostic : text.diags.diagnostics())
-      EXPECT_TRUE(diagnostic.code == "P020" || diagnostic.code == "P021") << path << ": " << diagnostic.text;
+      EXPECT_EQ(diagnostic.code, "P020") << path << ": " << diagnostic.text;
+  }
+}
+
+TEST(Parse, ReadsHybridProgramsInFull) {
+  for (const char* name : {"bounce", "slip", "dueling_ships", "robot_body", "robot_chain", "robot_single", "docking",
+                           "stunt_track", "hexapod"}) {
+    const ParsedText text(read_text(testdata() / "programs" / (std::string(name) + ".tact")));
+    EXPECT_EQ(text.reports(), "") << name;
+  }
+  const ParsedText steps(read_text(testdata() / "programs/ball_on_steps.tact"));
+  EXPECT_EQ(steps.reports(), "P020@47:3");  // energy
+  EXPECT_EQ(steps.tree.transitions.size(), 4u);
+  EXPECT_EQ(steps.tree.properties.size(), 3u);
+}
+
+// The first text stands far behind the second, so that the dump of both is that of the second, then that of the first.
+TEST(Parse, AppendedTreesKeepTheirModesAndJumps) {
+  const std::string far(20'000, ' ');
+  const auto read = [](const char* name) { return read_text(testdata() / name); };
+  for (const char* name : {"modes_and_jumps.tact", "sequences_plans_properties.tact"}) {
+    ParsedText first(far + read("modes_and_jumps.tact"));
+    const std::string before = first.dumped();
+    const ParsedText second(read(name));
+    // Both texts name their own names: read the second with those of the first.
+    diag::Sink diags{1000};
+    diag::SourceMap sources;
+    const auto file = source::add("b.tact", read(name), sources, diags);
+    ASSERT_TRUE(file.has_value());
+    append(first.tree, parse(lex::lex(sources, *file, first.names, diags), sources, first.names, diags, Dialect::tact));
+    EXPECT_EQ(first.dumped(), second.dumped() + before);
   }
 }
 
@@ -143,6 +173,17 @@ TEST(Print, LeavesNoParenthesesThatAreNotNeeded) {
   EXPECT_EQ(printed("(1, (2, 3), \"a\\\"b\")"), "(1, (2, 3), \"a\\\"b\")");
   EXPECT_EQ(printed("sum(i in 1..n + 1: x[i])"), "sum(i in 1..n + 1: x[i])");
   EXPECT_EQ(printed("0.1 + 1e300 + 2 [km]"), "0.1 + 1e+300 + 2 [km]");
+}
+
+TEST(Print, ShowsFormulas) {
+  for (const char* formula : {"always(a -> eventually[0..1](b until[2..3] !c))", "a until b", "eventually(a && b)",
+                              "always(a until b -> c)", "always[0..1](next(x) > x)"}) {
+    const ParsedText text(std::string("check ") + formula + ";");
+    EXPECT_EQ(text.reports(), "");
+    EXPECT_EQ(print(text.tree, text.names, text.tree.properties[0].formula), formula);
+  }
+  const ParsedText bare("check named: a -> b;");
+  EXPECT_EQ(print(bare.tree, bare.names, bare.tree.properties[0].formula), "always(a -> b)");
 }
 
 // Reading what was printed gives the same tree: of every equation in the test data.

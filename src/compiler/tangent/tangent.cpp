@@ -102,6 +102,8 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
 }
 
 void add(ir::Program& program, Functions functions) {
+  for (ir::Program& structure : program.structures) add(structure, functions);
+  if (!program.structures.empty()) return;
   program.tangents = make(program, functions);
   if ((functions & only(TACTUS_OF_DERIVATIVE)) != 0) {
     program.tangents->factors =

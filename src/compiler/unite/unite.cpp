@@ -1,50 +1,17 @@
 #include "compiler/unite/unite.h"
 
 #include <algorithm>
-#include <set>
 
-#include "compiler/ir/layout.h"
-#include "compiler/symbolic/symbolic.h"
+#include "compiler/modes/conflicts.h"
 
 namespace unite {
-namespace {
-
-// What a transition changes: automata, then variables with their orders.
-std::set<std::pair<std::uint32_t, std::uint32_t>> changed(const flat::Model& model,
-                                                          const flat::Transition& transition) {
-  constexpr std::uint32_t a_mode = 0xffffffffu;
-  std::set<std::pair<std::uint32_t, std::uint32_t>> what;
-  for (const flat::Transition::Goto& to : transition.gotos) what.emplace(to.automaton, a_mode);
-  for (const flat::Equation& equation : transition.equations) {
-    for (expr::ExprId side : {equation.left, equation.right}) {
-      for (expr::ExprId leaf : symbolic::leaves(model.pool, side, expr::Op::variable)) {
-        const expr::Node& node = model.pool[leaf];
-        const flat::VariableId of = model.variables[flat::VariableId(node.index)].next_of;
-        if (of.valid()) what.emplace(of.value, node.order);
-      }
-    }
-  }
-  return what;
-}
-
-}  // namespace
-
 ir::Pattern conflicts(const flat::Model& model) {
   std::vector<std::vector<std::uint32_t>> rows(model.events.size());
-  std::vector<std::set<std::pair<std::uint32_t, std::uint32_t>>> all;
-  for (const flat::Transition& transition : model.transitions) all.push_back(changed(model, transition));
-  bool any = false;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t j = i + 1; j < all.size(); ++j) {
-      const bool is_shared =
-          std::any_of(all[i].begin(), all[i].end(), [&](const auto& what) { return all[j].contains(what); });
-      if (!is_shared) continue;
-      rows[model.transitions[i].event].push_back(model.transitions[j].event);
-      any = true;
-    }
-  }
+  const auto pairs = modes::conflicts(model);
   ir::Pattern pattern;
-  if (!any) return pattern;
+  if (pairs.empty()) return pattern;
+  for (const auto& [first, second] : pairs)
+    rows[model.transitions[first].event].push_back(model.transitions[second].event);
   pattern.start.push_back(0);
   for (const auto& row : rows) {
     pattern.index.insert(pattern.index.end(), row.begin(), row.end());

@@ -39,7 +39,7 @@ struct StiffFollower : HandFilled {
   StiffFollower() {
     state_names = {"x"};
     channels = {{"x", "", 0, 1, 1, 0}, {"falls", "", 1, 1, 1, TACTUS_CHANNEL_DISCRETE}};
-    events = {{"falls", TACTUS_WHEN, 0, 1, 4, 0, 0}};
+    events = {{"falls", TACTUS_WHEN, 0, 1, 4, 0, 0, 0, 0}};
     table.watch_count = 1;
     table.discrete_count = 2;
     table.initialize = [](const tactus_model* model, tactus_instance* instance) {

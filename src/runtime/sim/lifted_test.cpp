@@ -99,7 +99,7 @@ struct Sampled : HandFilled {
   Sampled() {
     state_names = {"x"};
     parameters = {{"k", "", 0.8, 0, 0}};
-    events = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.5, 0}};
+    events = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.5, 0, 0, 0}};
     table.discrete_count = 1;
     table.initialize = [](const tactus_model* m, tactus_instance* i) {
       tactus_data(i)[m->layout.states] = 1;
@@ -147,7 +147,7 @@ struct Switched : HandFilled {
   Switched() {
     state_names = {"x", "y"};
     parameters = {{"p", "", 2, 0, 0}, {"q", "", 0.5, 0, 0}, {"x0", "", 0.25, 0, 0}};
-    events = {{"full", TACTUS_WHEN, 1, 1, 1, 0, 0}};
+    events = {{"full", TACTUS_WHEN, 1, 1, 1, 0, 0, 0, 0}};
     relations = {{TACTUS_TRUTH, 0, 0, 0, 1, 1}};
     table.relations = relations.data();
     table.relation_count = 1;

@@ -171,8 +171,8 @@ struct Counter : HandFilled {
     channels = {{"x", "", 0, 1, 1, 0},
                 {"u", "", 1, 1, 1, TACTUS_CHANNEL_DISCRETE},
                 {"fell", "", 2, 1, 1, TACTUS_CHANNEL_DISCRETE}};
-    events = {{"clock", TACTUS_EVERY, 0, 0, 3, period, 0}};
-    if (watches) events.push_back({"full", TACTUS_WHEN, 0, 1, 4, 0, 0});
+    events = {{"clock", TACTUS_EVERY, 0, 0, 3, period, 0, 0, 0}};
+    if (watches) events.push_back({"full", TACTUS_WHEN, 0, 1, 4, 0, 0, 0, 0});
     table.watch_count = watches ? 1 : 0;
     table.discrete_count = 2;
     table.initialize = [](const tactus_model*, tactus_instance*) { return int{TACTUS_OK}; };

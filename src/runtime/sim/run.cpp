@@ -151,6 +151,7 @@ class Run {
   std::size_t next_node_ = 1;
   double tolerance_ = 0;
   std::vector<std::string> notes_;
+  std::vector<Fired> broken_;
   static constexpr int most_ties_told = 6;
   int ties_told_ = 0;
   std::int32_t rests_ = 0, slides_ = 0, releases_ = 0, plans_failed_ = 0;
@@ -490,6 +491,13 @@ void Run::tell_of_ties() {
     before = now;
     return is_new;
   };
+  if (static_cast<std::size_t>(instance_->broken_checks) > broken_.size()) {
+    for (std::uint32_t e = 0; e < model.event_count; ++e) {
+      const bool is_known = std::any_of(broken_.begin(), broken_.end(), [&](const Fired& b) { return b.event == e; });
+      if (model.events[e].kind != TACTUS_CHECK || is_known || instance_.section(model.layout.clocks)[e] == 0) continue;
+      broken_.push_back({e, instance_->time});
+    }
+  }
   const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
   if (told(instance_->rests, rests_)) {
     notes_.push_back(
@@ -628,6 +636,8 @@ Outcome Run::finish() {
     notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   outcome.ending = ending_;
+  if (has_events_) tell_of_ties();
+  outcome.broken = std::move(broken_);
   outcome.failure = failure_;
   outcome.solver = solver_;
   outcome.switched_at = switched_at_;

@@ -482,7 +482,7 @@ TEST(RunEvents, RecordingDoesNotChangeTheMotion) {
 TEST(RunEvents, InputsMoveOnThroughEvents) {
   // The input is a ramp, so that x' = u is met exactly by any step, in whatever parts it is taken.
   Follower model;
-  model.events = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.037, 0}};
+  model.events = {{"clock", TACTUS_EVERY, 0, 0, 1, 0.037, 0, 0, 0}};
   model.finish();
   auto signal = signal_from("t,u\n0,0\n1,2\n2,2\n");
   for (bool fixed : {true, false}) {
@@ -504,7 +504,7 @@ TEST(RunEvents, InputsMoveOnThroughEvents) {
 TEST(RunEvents, EventsWithoutEndAreExplained) {
   Counter model;
   // From the third tick on, full makes it empty and empty makes it full.
-  model.events.push_back({"empty", TACTUS_WHEN, 1, 1, 5, 0, 0});
+  model.events.push_back({"empty", TACTUS_WHEN, 1, 1, 5, 0, 0, 0, 0});
   model.table.watch_count = 2;
   model.table.fire = [](const tactus_model* m, tactus_instance* instance, std::uint32_t event) {
     double* discrete = tactus_data(instance) + m->layout.discrete;
