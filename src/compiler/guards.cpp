@@ -237,15 +237,17 @@ void judge_guards(modes::Structures& structures, const std::vector<structure::So
     for (std::uint32_t at = conflicts.start[event]; at < conflicts.start[event + 1]; ++at) {
       const std::uint32_t first = transition_of.at(event);
       const std::uint32_t second = transition_of.at(conflicts.index[at]);
-      GuardPair pair{model.transitions[first].name,
-                     model.transitions[second].name,
-                     model.transitions[first].span,
-                     model.transitions[second].span,
-                     {}};
+      GuardPair pair{.first = model.transitions[first].name,
+                     .second = model.transitions[second].name,
+                     .first_span = model.transitions[first].span,
+                     .second_span = model.transitions[second].span,
+                     .verdict = {}};
       pair.verdict = {proof::Answer::exclusive, proof::Method::structure, {}, {}};
+      pair.have_common_mode = false;
       for (std::size_t k = 0; k < known.size() && pair.verdict.answer == proof::Answer::exclusive; ++k) {
         const std::vector<modes::Combination> modes = known[k].common(first, second);
         if (modes.empty()) continue;
+        pair.have_common_mode = true;
         if (std::chrono::duration<double>(Clock::now() - begin).count() > guards.seconds) {
           pair.verdict = {proof::Answer::unknown,
                           proof::Method::structure,
