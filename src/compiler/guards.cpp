@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <unordered_map>
@@ -19,6 +20,26 @@ using expr::ExprId;
 using expr::Op;
 
 constexpr std::size_t most_ties = 20;
+
+// Whether two events that are known before the run never happen at one instant. Two periods are those of one clock that ticks for
+// both when their ratio is one of small whole numbers.
+bool never_together(const flat::Event& a, const flat::Event& b) {
+  constexpr double close = 1e-6;
+  if (a.kind == TACTUS_AT && b.kind == TACTUS_AT) {
+    return std::none_of(a.times.begin(), a.times.end(), [&](double t) {
+      return std::any_of(b.times.begin(), b.times.end(), [&](double u) { return std::abs(t - u) <= close; });
+    });
+  }
+  if (a.kind != TACTUS_EVERY || b.kind != TACTUS_EVERY || !(a.period > 0) || !(b.period > 0)) return false;
+  for (int count = 1; count <= 1000; ++count) {
+    const double other = count * a.period / b.period;
+    if (std::abs(other - std::round(other)) > 1e-9 * other) continue;
+    const double tick = b.period / count;  // of the clock: count of its ticks are b's period, and round(other) a's
+    const double apart = (a.from - b.from) / tick;
+    return std::abs(apart - std::round(apart)) > close;
+  }
+  return false;
+}
 
 // What one structure says of its names.
 class Known {
@@ -60,6 +81,7 @@ class Known {
     read(made.second, seen, made);
     add_ties(seen, made);
     for (const ExprId leaf : seen) describe_leaf(leaf, modes, made);
+    add_schedule(seen, made);
     made.sample = [this](const expr::Node& node, double a, double b) -> std::optional<double> {
       const int order = static_cast<int>(node.order);
       if (node.op == Op::table) return tk_table(&tables_[node.index], order, a);
@@ -162,6 +184,21 @@ class Known {
     if (either.valid()) to.assumptions.push_back(either);
   }
 
+  // Events that never come together.
+  void add_schedule(const std::set<ExprId>& seen, proof::Question& to) {
+    std::vector<std::pair<const flat::Event*, ExprId>> asked;
+    for (const ExprId leaf : seen) {
+      const expr::Node node = model_.pool[leaf];
+      for (const flat::Event& event : model_.events)
+        if (node.op == Op::discrete && event.pulse == node.index + 1) asked.emplace_back(&event, leaf);
+    }
+    const auto silent = [&](ExprId leaf) { return model_.pool.make(Op::equal, leaf, model_.pool.constant(0)); };
+    for (std::size_t i = 0; i < asked.size(); ++i)
+      for (std::size_t j = i + 1; j < asked.size(); ++j)
+        if (never_together(*asked[i].first, *asked[j].first))
+          to.assumptions.push_back(model_.pool.make(Op::logical_or, silent(asked[i].second), silent(asked[j].second)));
+  }
+
   modes::Structure& structure_;
   flat::Model& model_;
   const structure::Sorted& sorted_;
@@ -200,15 +237,17 @@ void judge_guards(modes::Structures& structures, const std::vector<structure::So
     for (std::uint32_t at = conflicts.start[event]; at < conflicts.start[event + 1]; ++at) {
       const std::uint32_t first = transition_of.at(event);
       const std::uint32_t second = transition_of.at(conflicts.index[at]);
-      GuardPair pair{model.transitions[first].name,
-                     model.transitions[second].name,
-                     model.transitions[first].span,
-                     model.transitions[second].span,
-                     {}};
+      GuardPair pair{.first = model.transitions[first].name,
+                     .second = model.transitions[second].name,
+                     .first_span = model.transitions[first].span,
+                     .second_span = model.transitions[second].span,
+                     .verdict = {}};
       pair.verdict = {proof::Answer::exclusive, proof::Method::structure, {}, {}};
+      pair.have_common_mode = false;
       for (std::size_t k = 0; k < known.size() && pair.verdict.answer == proof::Answer::exclusive; ++k) {
         const std::vector<modes::Combination> modes = known[k].common(first, second);
         if (modes.empty()) continue;
+        pair.have_common_mode = true;
         if (std::chrono::duration<double>(Clock::now() - begin).count() > guards.seconds) {
           pair.verdict = {proof::Answer::unknown,
                           proof::Method::structure,

@@ -20,6 +20,7 @@ struct GuardPair {
   std::string first, second;
   base::Span first_span, second_span;
   proof::Verdict verdict;
+  bool have_common_mode = true;  // false: no combination of modes that can be reached has both, so nothing was asked
 };
 
 struct Guards {

@@ -87,8 +87,12 @@ std::optional<Initialised> read_init_files(const RunOptions& options, const std:
 
 void use_integrator(const simsect::Integrator& given, const RunOptions& options, ir::Program& program,
                     sim::Settings& settings) {
-  program.guard_precision = given.stop_precision.value_or(simsect::default_stop_precision);
-  program.location_steps = given.max_stop_iter.value_or(simsect::default_max_stop_iter);
+  const auto locate = [&](ir::Program& part) {
+    part.guard_precision = given.stop_precision.value_or(simsect::default_stop_precision);
+    part.location_steps = given.max_stop_iter.value_or(simsect::default_max_stop_iter);
+  };
+  locate(program);
+  for (ir::Program& structure : program.structures) locate(structure);
   settings.least_step = given.min_time_step.value_or(simsect::default_min_time_step);
   settings.most_changes = given.max_chart_count.value_or(simsect::default_max_chart_count);
 

@@ -56,11 +56,16 @@ std::string proofs_text(const Guards& guards, const diag::SourceMap& sources) {
   const std::size_t exclusive = count(guards, Answer::exclusive);
   const std::size_t overlaps = count(guards, Answer::overlap);
   const std::size_t unknown = count(guards, Answer::unknown);
-  std::string text = fmt::format("{} of transitions could disagree: {} exclusive, {} overlapping, {} unknown\n",
-                                 counted(guards.pairs.size(), "pair"), exclusive, overlaps, unknown);
+  const auto apart = static_cast<std::size_t>(std::count_if(
+      guards.pairs.begin(), guards.pairs.end(), [](const GuardPair& pair) { return !pair.have_common_mode; }));
+  std::string text = fmt::format("{} of transitions could disagree: {} exclusive{}, {} overlapping, {} unknown\n",
+                                 counted(guards.pairs.size(), "pair"), exclusive,
+                                 apart > 0 ? fmt::format(" ({} without a common mode)", apart) : "", overlaps, unknown);
   const bool is_short = guards.pairs.size() <= longest_table;
   std::size_t width = 0;
-  auto is_shown = [&](const GuardPair& pair) { return is_short || pair.verdict.answer != Answer::exclusive; };
+  auto is_shown = [&](const GuardPair& pair) {
+    return (is_short && pair.have_common_mode) || pair.verdict.answer != Answer::exclusive;
+  };
   auto title = [](const GuardPair& pair) { return fmt::format("{}, {}", pair.first, pair.second); };
   for (const GuardPair& pair : guards.pairs)
     if (is_shown(pair)) width = std::min<std::size_t>(40, std::max(width, title(pair).size()));

@@ -13,7 +13,8 @@ namespace driver {
 // Whether it is a broken check: the exit code 3.
 [[nodiscard]] bool has_overlap(const compiler::Guards& guards);
 
-// One line a pair, those that overlap last and with their places, and a summary; "" without pairs.
+// A summary, and one line a pair, those that overlap last and with their places; "" without pairs. Pairs without a common mode are
+// only counted, and of many pairs those that are exclusive.
 [[nodiscard]] std::string proofs_text(const compiler::Guards& guards, const diag::SourceMap& sources);
 
 // [{"first": {"name", "file", "line", "column"}, "second": {..}, "verdict", "by", "witness": {name: value}, "why"}]; `witness` only of an

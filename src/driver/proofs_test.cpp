@@ -38,9 +38,11 @@ TEST(Proofs, AsATable) {
   EXPECT_TRUE(has_overlap(world.proofs));
   world.add(Answer::exclusive, Method::structure);
   world.proofs.pairs.back().second = "RollOff";
+  world.add(Answer::exclusive, Method::structure);
+  world.proofs.pairs.back().have_common_mode = false;
   world.proofs.notes.push_back("`z3` is not in PATH: guards are judged by intervals alone");
   EXPECT_EQ(proofs_text(world.proofs, world.sources),
-            "3 pairs of transitions could disagree: 1 exclusive, 1 overlapping, 1 unknown\n"
+            "4 pairs of transitions could disagree: 2 exclusive (1 without a common mode), 1 overlapping, 1 unknown\n"
             "  Bounce, RollOff  exclusive  by structure\n"
             "  Bounce, Pass     unknown    by intervals: 20000 boxes were not enough\n"
             "  Bounce, Land     overlap    by polynomial (Z3): ball = Rolling, gap = -0.5, gap' = 2\n"

@@ -26,6 +26,7 @@ TARGETS = {
     "fuzz_format": (8, 4000, "programs", ["-max_len=8192", "-dict=language.dict"]),
     "fuzz_lsp": (8, 1000, "lsp", ["-max_len=8192"]),
     "fuzz_csv": (4, 100000, "csv", ["-max_len=4096"]),
+    "fuzz_init": (3, 50000, "init", ["-max_len=4096"]),
 }
 LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
@@ -78,7 +79,12 @@ def sessions(root):
             yield name, "".join(json.dumps(line) + "\n" for line in lines)
 
 
-SEEDS = {"programs": models, "csv": tables, "lsp": sessions}
+def init_files(root):
+    for path in sorted((root / "examples").rglob("*.rc")):
+        yield path.name, path.read_text(encoding="utf8")
+
+
+SEEDS = {"programs": models, "csv": tables, "lsp": sessions, "init": init_files}
 
 
 def write_seeds(corpus, root, folder):

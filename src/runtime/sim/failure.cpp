@@ -255,26 +255,29 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     const tactus_event& first = model.events[instance.failed_index];
     const tactus_event& second = model.events[instance.failed_block];
     failure.line = first.line;
-    failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree", when,
-                               first.name, first.line, second.name, second.line);
+    failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree",
+                               when, first.name, first.line, second.name, second.line);
     failure.hint = "let their guards exclude each other: `tactus check` shows where both hold";
   } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
     const tactus_event& event = model.events[instance.failed_index];
     failure.line = event.line;
-    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when, event.name,
-                               event.line);
+    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when,
+                               event.name, event.line);
     failure.hint =
-        "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens then: "
+        "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens "
+        "then: "
         "`else { .. }`, and the run goes on";
   } else if (status == TACTUS_OFF_ENTRY) {
     const Tie tie = tie_of(model, instance.failed_index);
     const char* name = instance.failed_block >= 0 ? model.events[instance.failed_block].name : "a jump";
     failure.line = tie.line;
     failure.equations = tie.text;
-    failure.text = fmt::format("{}, `{}` leads to where `{}`{} does not hold, and that must hold in the mode it enters", when,
-                               name, shorten(tie.text, text_shown), tie.line ? fmt::format(" (line {})", tie.line) : "");
+    failure.text =
+        fmt::format("{}, `{}` leads to where `{}`{} does not hold, and that must hold in the mode it enters", when,
+                    name, shorten(tie.text, text_shown), tie.line ? fmt::format(" (line {})", tie.line) : "");
     failure.hint =
-        "`enforce velocities;` in the jump lets impulses of the constraint's force make it hold; `enforce positions;` moves "
+        "`enforce velocities;` in the jump lets impulses of the constraint's force make it hold; `enforce positions;` "
+        "moves "
         "the states there; or say what they are, `next(..) = ..;`";
   } else if (status == TACTUS_NOT_LOCATED) {
     const std::int64_t index = instance.failed_index - static_cast<std::int64_t>(model.event_count);
@@ -302,14 +305,17 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
   return failure;
 }
 
-Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t most) {
+Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t changes,
+                              std::int64_t most, bool are_jumps) {
   Failure failure;
   failure.kind = "too_many_changes";
   failure.time = instance.time;
   failure.states = states_of(model, instance);
-  failure.text = fmt::format("at t = {}, comparisons have changed {} times, and at most {} are allowed", instance.time,
-                             instance.crossings, most);
-  failure.hint = "two sides may drive the motion to each other; or allow more changes";
+  failure.text = are_jumps ? fmt::format("at t = {}, {} transitions have been taken, and at most {} are allowed",
+                                         instance.time, changes, most)
+                           : fmt::format("at t = {}, comparisons have changed {} times, and at most {} are allowed",
+                                         instance.time, changes, most);
+  failure.hint = "two sides may drive the motion to each other; or allow more";
   return failure;
 }
 

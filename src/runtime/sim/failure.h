@@ -33,8 +33,9 @@ Failure describe_failure(const tactus_model& model, const tactus_instance& insta
 // A delay that lasts `duration` and cannot be run: with fixed steps of `step` none may be shorter.
 Failure describe_short_delay(const tactus_model& model, const tactus_instance& instance, double duration, double step);
 
-// Relations changed more than `most` times.
-Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t most);
+// More than `most` transitions were taken, or relations changed more often.
+Failure describe_many_changes(const tactus_model& model, const tactus_instance& instance, std::int64_t changes,
+                              std::int64_t most, bool are_jumps);
 
 // The tolerance asks for a step shorter than `least`.
 Failure describe_short_step(const tactus_model& model, const tactus_instance& instance, double least);

@@ -25,10 +25,11 @@ struct Settings {
   std::optional<double> step = {};
   std::optional<double> tolerance = {};
   std::optional<double> until = {};
-  std::optional<double> every = {};               // record period
-  bool every_step = false;                        // a row at the end of every step instead
-  std::optional<double> least_step = {};          // adaptive: the run fails when the tolerance asks for a shorter one
-  std::optional<std::int64_t> most_changes = {};  // the run fails when relations changed more often
+  std::optional<double> every = {};       // record period
+  bool every_step = false;                // a row at the end of every step instead
+  std::optional<double> least_step = {};  // adaptive: the run fails when the tolerance asks for a shorter one
+  std::optional<std::int64_t> most_changes =
+      {};                 // the run fails when more transitions were taken, or relations changed more often
   bool recording = true;  // false: no rows are kept, so the model's record period may be anything
 };
 
@@ -45,7 +46,7 @@ struct Plan {
   double last_step = 0;
   double tolerance = 0;            // adaptive only
   double least_step = 0;           // adaptive only
-  std::int64_t most_changes = -1;  // of relations; -1: any number
+  std::int64_t most_changes = -1;  // transitions, or changes of relations; -1: any number
   // Rows at start + k * period and at the end; or, with is_every_step, where steps end, period being infinite.
   double period = 0;
   bool is_every_step = false;

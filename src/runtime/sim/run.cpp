@@ -202,8 +202,8 @@ int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance,
 bool Run::fail(int status, bool starting) {
   if (status == TACTUS_STOPPED) {
     ending_ = Ending::stopped;
-    notes_.push_back(fmt::format("stopped at t = {:.9g}: {}", instance_->time,
-                                 model_->events[instance_->failed_index].name));
+    notes_.push_back(
+        fmt::format("stopped at t = {:.9g}: {}", instance_->time, model_->events[instance_->failed_index].name));
     return false;
   }
   ending_ = Ending::failed;
@@ -334,9 +334,12 @@ int Run::fixed_steps(std::int64_t count) {
 
 // After a step: whether the run may go on by what was asked for besides the motion.
 bool Run::keeps_limits() {
-  if (plan_.most_changes >= 0 && instance_->crossings > plan_.most_changes) {
+  const auto is_jump = [](const tactus_event& event) { return event.kind == TACTUS_TRANSITION; };
+  const bool has_jumps = std::any_of(model_->events, model_->events + model_->event_count, is_jump);
+  const std::int64_t changes = has_jumps ? instance_->transitions : instance_->crossings;
+  if (plan_.most_changes >= 0 && changes > plan_.most_changes) {
     ending_ = Ending::failed;
-    failure_ = describe_many_changes(*model_, *instance_.get(), plan_.most_changes);
+    failure_ = describe_many_changes(*model_, *instance_.get(), changes, plan_.most_changes, has_jumps);
     return false;
   }
   if (plan_.least_step > 0 && instance_->next_step > 0 && instance_->next_step < plan_.least_step &&
@@ -498,12 +501,14 @@ void Run::tell_of_ties() {
   }
   const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
   if (told(instance_->rests, rests_)) {
-    notes_.push_back(fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
-                                 instance_->time, model.events[tie].name));
+    notes_.push_back(
+        fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
+                    instance_->time, model.events[tie].name));
   }
   if (told(instance_->slides, slides_)) {
-    notes_.push_back(fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
-                                 instance_->time, model.relations[tie - model.event_count].line));
+    notes_.push_back(
+        fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                    instance_->time, model.relations[tie - model.event_count].line));
   }
   if (told(instance_->releases, releases_))
     notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
