@@ -36,8 +36,10 @@ typedef enum tactus_status {
   TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
   TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
   TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
-  TACTUS_NO_PLAN = 13,   /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
-  TACTUS_OFF_ENTRY = 12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
+  TACTUS_NO_PLAN =
+      13, /* no values were found with which a plan's targets hold; failed_index: the event that begins it */
+  TACTUS_OFF_ENTRY =
+      12, /* a jump leads off the constraints of the mode that it enters; failed_index: of one, failed_block: its event */
   TACTUS_NOT_LOCATED =
       14, /* location_steps were not enough for where a relation changes; failed_index: behind the events the relation */
 } tactus_status;
@@ -135,9 +137,9 @@ struct tactus_instance {
   /* Adaptive: 1 while the kept derivative (see tactus_layout.snapshot) is the one at (time, states). Whoever changes
    * states, inputs or parameters from outside between two steps writes 0; the kernel's own functions do so themselves. */
   int32_t first_stage_valid;
-  int32_t is_crossed; /* 1: a relation is no longer what is held, which tk_fire mends */
-  int32_t structure;  /* which of model->structures holds */
-  int64_t transitions;  /* jumps since the start */
+  int32_t is_crossed;      /* 1: a relation is no longer what is held, which tk_fire mends */
+  int32_t structure;       /* which of model->structures holds */
+  int64_t transitions;     /* jumps since the start */
   int32_t last_transition; /* the event of the last one, or -1 */
   int32_t expectations;    /* how often an `expect` was found not to hold */
   int32_t broken_checks;   /* so many of the model's `check`s are broken */
@@ -149,7 +151,7 @@ struct tactus_instance {
   int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
   int32_t plans_made;      /* searches that found something, and that did not */
   int32_t plans_failed;
-  int32_t plan_runs;       /* motions that were tried out for the last one */
+  int32_t plan_runs; /* motions that were tried out for the last one */
   /* double data[model->layout.size] follows */
 };
 
@@ -174,7 +176,7 @@ typedef struct tactus_layout {
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
   uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
-  uint32_t plan;   /* scratch: an Instance put aside while a plan is tried out; empty without plans */
+  uint32_t plan;       /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
   uint32_t size;   /* doubles in all */
 } tactus_layout;

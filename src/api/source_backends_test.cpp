@@ -34,7 +34,8 @@ TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
     if (!is_model) continue;
     ir::Program program = compiled(api::compile_files({entry.path().string()}, {}, false), entry.path().string());
     // These runs fire events by themselves, without all that follows a jump; tests/hybrid_test.py compares worlds with jumps.
-    if (!program.structures.empty() || std::any_of(program.events.begin(), program.events.end(),
+    if (!program.structures.empty() ||
+        std::any_of(program.events.begin(), program.events.end(),
                     [](const ir::Event& event) { return event.kind == TACTUS_TRANSITION; }))
       continue;
     for (const Plan& plan : backend_testing::plans_of_all_solvers(0.01, 5)) {

@@ -89,7 +89,8 @@ std::vector<std::string> find_settable(const check::Model& model, const flat::Mo
     if (is_declared && symbol.shape.is_scalar()) found.emplace_back(names.text(symbol.name));
   }
   for (const auto& [variable, value] : sorted.constants)
-    if (flat.variables[flat::VariableId(variable)].name.find(' ') == std::string::npos)  // what no person named has blanks
+    if (flat.variables[flat::VariableId(variable)].name.find(' ') ==
+        std::string::npos)  // what no person named has blanks
       found.push_back(flat.variables[flat::VariableId(variable)].name);
   std::sort(found.begin(), found.end());
   found.erase(std::unique(found.begin(), found.end()), found.end());
@@ -200,17 +201,20 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (!structures) return std::nullopt;
   flat::Model& first = structures->list.front().model;
   if (has_modes)
-    pages.add("modes", "which modes share their equations, and what these are", [&] { return modes::dump(*structures); });
+    pages.add("modes", "which modes share their equations, and what these are",
+              [&] { return modes::dump(*structures); });
   // No modes beyond this point but as discrete values.
 
   auto sorted = jumps::sort(*structures, left, diags);
   if (sorted) report_unknown_overrides(left, first, diags);
   if (!sorted || diags.has_errors()) return std::nullopt;
-  pages.add("blocks", "constants, states, and which equations determine what, in order",
-            [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); }); });
+  pages.add("blocks", "constants, states, and which equations determine what, in order", [&] {
+    return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); });
+  });
   if (has_jumps) {
-    pages.add("jumps", "what each transition solves for, and what it sets",
-              [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); }); });
+    pages.add("jumps", "what each transition solves for, and what it sets", [&] {
+      return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); });
+    });
   }
   // Nothing below reports user errors.
   if (options.settable) *options.settable = find_settable(model, first, sorted->front(), names);
@@ -228,14 +232,14 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     lower::widen(space, structures->list[k].model, (*sorted)[k]);
   }
   if (has_relations) {
-    pages.add("relations", "comparisons that are located and held, what is watched for them, and where they stand",
-              [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return hold::dump(m, (*sorted)[k]); }); });
+    pages.add(
+        "relations", "comparisons that are located and held, what is watched for them, and where they stand",
+        [&] { return each(*structures, [&](std::size_t k, flat::Model& m) { return hold::dump(m, (*sorted)[k]); }); });
   }
 
   std::vector<ir::Program> programs;
   for (std::size_t k = 0; k < sorted->size(); ++k) {
-    programs.push_back(lower::lower(structures->list[k].model, (*sorted)[k], sources,
-                                    has_modes ? &space : nullptr));
+    programs.push_back(lower::lower(structures->list[k].model, (*sorted)[k], sources, has_modes ? &space : nullptr));
     space.derived_count = programs.back().derived_count;
     space.warm_count = programs.back().warm_count;
   }

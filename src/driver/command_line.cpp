@@ -256,7 +256,8 @@ Command parse_command_line(int argc, const char* const* argv) {
   explain_command->add_option("--dump", explain.dump, "print this stage alone, in full")->type_name("STAGE");
   explain_command->add_flag("--initial", explain.initial, "show the start instead: what is given, found, follows");
   explain_command->add_flag_callback(
-      "--axioms", [&explain] { explain.dump = "axioms"; }, "show jumps, sequences and plans as formulas (--dump=axioms)");
+      "--axioms", [&explain] { explain.dump = "axioms"; },
+      "show jumps, sequences and plans as formulas (--dump=axioms)");
   explain_command->add_flag("--json", explain.json, "print one JSON object");
 
   FormatOptions format;

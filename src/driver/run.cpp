@@ -212,7 +212,8 @@ struct Report {
       object["events"].push_back({{"name", model.events[fired.event].name}, {"time", json_number(fired.time)}});
     object["events_total"] = outcome.events_total;
     for (const sim::Fired& broken : outcome.broken)
-      object["broken_checks"].push_back({{"check", model.events[broken.event].name}, {"time", json_number(broken.time)}});
+      object["broken_checks"].push_back(
+          {{"check", model.events[broken.event].name}, {"time", json_number(broken.time)}});
     object["crossings"] = outcome.crossings;
     object["notes"] = notes;
     object["steps"] = outcome.steps;

@@ -160,7 +160,8 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
 static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
   for (uint32_t e = 0; e < model->event_count; e++) {
-    if (model->events[e].kind != TACTUS_CHECK || clocks[e] != 0.0 || !tk_holds(model, instance, &model->events[e])) continue;
+    if (model->events[e].kind != TACTUS_CHECK || clocks[e] != 0.0 || !tk_holds(model, instance, &model->events[e]))
+      continue;
     clocks[e] = 1.0;
     instance->broken_checks++;
   }

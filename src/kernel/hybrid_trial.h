@@ -28,12 +28,16 @@ class Hybrid {
   std::function<void(double t, const double* x, double* watched)> watch = [](double, const double*, double*) {};
   tactus_model model{};
 
-  static tactus_event every(double period, double from = 0) { return {"every", TACTUS_EVERY, 0, 0, 1, period, from, 0, 0}; }
+  static tactus_event every(double period, double from = 0) {
+    return {"every", TACTUS_EVERY, 0, 0, 1, period, from, 0, 0};
+  }
   static tactus_event when(std::uint32_t condition) { return {"when", TACTUS_WHEN, condition, 1, 1, 0, 0, 0, 0}; }
   static tactus_relation truth(std::uint32_t guard, std::uint32_t held, bool is_strict = true) {
     return {TACTUS_TRUTH, guard, held, 0, is_strict ? 1u : 0u, 1};
   }
-  static tactus_event at(std::uint32_t first, std::uint32_t count) { return {"at", TACTUS_AT, first, count, 1, 0, 0, 0, 0}; }
+  static tactus_event at(std::uint32_t first, std::uint32_t count) {
+    return {"at", TACTUS_AT, first, count, 1, 0, 0, 0, 0};
+  }
 
   int begin() {
     model.abi = TACTUS_ABI;

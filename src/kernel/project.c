@@ -147,7 +147,8 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
 int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions) {
   double* x = tk_states(model, instance);
   if (!enforces_positions) {
-    const double most = 1e-6; /* of the size of a constraint's terms: a jump is located, and where that is, the surface is nearly met */
+    const double most =
+        1e-6; /* of the size of a constraint's terms: a jump is located, and where that is, the surface is nearly met */
     const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
     double share;
     for (uint32_t i = 0; i < r.n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);

@@ -305,7 +305,8 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
   status = tk_put_back_on_tie(model, instance, instance->tie_count - 1);
   if (status != TACTUS_OK) return status;
   double strength[TK_MOST_TIES];
-  status = tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength);
+  status =
+      tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength);
   if (status != TACTUS_OK || !(strength[instance->tie_count - 1] >= 0.0)) {
     instance->tie_count--; /* nothing holds it there */
     return status == TACTUS_SINGULAR ? TACTUS_OK : status;

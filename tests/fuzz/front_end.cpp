@@ -59,8 +59,9 @@ void compile(const Input& input, Compiled& result, bool explain) {
     good = good && file.has_value();
   }
   if (!good) return;
-  result.program = compiler::compile(files, result.sources, {input.overrides, reader(input)}, result.diags,
-                                     explain ? &result.explanation : nullptr);
+  const compiler::Options options{.overrides = input.overrides, .read_file = reader(input)};
+  result.program =
+      compiler::compile(files, result.sources, options, result.diags, explain ? &result.explanation : nullptr);
 }
 
 void check_span(base::Span span, const diag::SourceMap& sources) {

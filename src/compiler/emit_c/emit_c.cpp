@@ -603,10 +603,9 @@ class ModelPrinter {
   std::string events() {
     const ir::EventTable table = ir::event_table(program_);
     if (table.events.empty()) return "0";
-    static constexpr const char* kinds[] = {"TACTUS_EVERY",      "TACTUS_AT",      "TACTUS_WHEN",
-                                            "TACTUS_TRANSITION", "TACTUS_AFTER",   "TACTUS_REQUIRE",
-                                            "TACTUS_EXPECT",     "TACTUS_STOP",    "TACTUS_CHOOSE",
-                                            "TACTUS_CHECK"};
+    static constexpr const char* kinds[] = {"TACTUS_EVERY",  "TACTUS_AT",      "TACTUS_WHEN",   "TACTUS_TRANSITION",
+                                            "TACTUS_AFTER",  "TACTUS_REQUIRE", "TACTUS_EXPECT", "TACTUS_STOP",
+                                            "TACTUS_CHOOSE", "TACTUS_CHECK"};
     std::string rows;
     for (std::size_t k = 0; k < table.events.size(); ++k) {
       const tactus_event& e = table.events[k];
@@ -682,25 +681,23 @@ class ModelPrinter {
     std::string plan_rows;
     for (std::size_t k = 0; k < plan_table.plans.size(); ++k) {
       const tactus_plan& p = plan_table.plans[k];
-      plan_rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n", text_expression(program_.plans[k].name),
-                               p.event, p.failed, p.first_chosen, p.chosen_count, p.guess, p.first_phase, p.phase_count,
-                               p.has_otherwise, p.line);
+      plan_rows += fmt::format("    {{{}, {}, {}, {}, {}, {}, {}, {}, {}, {}}},\n",
+                               text_expression(program_.plans[k].name), p.event, p.failed, p.first_chosen,
+                               p.chosen_count, p.guess, p.first_phase, p.phase_count, p.has_otherwise, p.line);
     }
     if (!plan_rows.empty()) line("static const tactus_plan {}_plans[] = {{\n{}}};\n", prefix_, plan_rows);
     const std::string plans = plan_rows.empty() ? "0" : fmt::format("{}_plans", prefix_);
     const std::string plan_phases = array<tactus_plan_phase>(
-        "tactus_plan_phase", "plan_phases", plan_table.phases, [](const tactus_plan_phase& p) {
-          return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count);
-        });
+        "tactus_plan_phase", "plan_phases", plan_table.phases,
+        [](const tactus_plan_phase& p) { return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count); });
     const std::string plan_places = words("plan_places", plan_table.places);
     std::string automata = "0", structures = "0", structure_of = "0";
     if (is_whole) {
       std::string rows;
       for (std::size_t i = 0; i < program_.automata.size(); ++i) {
         const ir::Automaton& automaton = program_.automata[i];
-        const std::string modes =
-            array<std::string>("char* const", fmt::format("modes_{}", i).c_str(), automaton.modes,
-                               [&](const std::string& mode) { return text_expression(mode); });
+        const std::string modes = array<std::string>("char* const", fmt::format("modes_{}", i).c_str(), automaton.modes,
+                                                     [&](const std::string& mode) { return text_expression(mode); });
         rows += fmt::format("    {{{}, {}, {}, {}, {}}},\n", text_expression(automaton.name), modes,
                             automaton.modes.size(), automaton.slot, automaton.stride);
       }
@@ -739,10 +736,13 @@ class ModelPrinter {
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
         layout_.states, layout_.inputs, layout_.input_rates, layout_.parameters, layout_.derived, layout_.outputs);
-    line("               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .ties = {}, .snapshot = {}, .watched = {},",
-         layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.ties, layout_.snapshot, layout_.watched);
-    line("               .work = {}, .stages = {}, .projection = {}, .plan = {}, .linear = {}, .size = {}}},", layout_.work,
-         layout_.stages, layout_.projection, layout_.plan, layout_.linear, layout_.size);
+    line(
+        "               .warm = {}, .discrete = {}, .clocks = {}, .history = {}, .ties = {}, .snapshot = {}, .watched "
+        "= {},",
+        layout_.warm, layout_.discrete, layout_.clocks, layout_.history, layout_.ties, layout_.snapshot,
+        layout_.watched);
+    line("               .work = {}, .stages = {}, .projection = {}, .plan = {}, .linear = {}, .size = {}}},",
+         layout_.work, layout_.stages, layout_.projection, layout_.plan, layout_.linear, layout_.size);
     line("    .name = {},", name);
     line("    .channels = {},", channels);
     line("    .input_channels = {},", input_channels);

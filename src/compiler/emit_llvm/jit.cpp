@@ -184,8 +184,7 @@ class ProcessMetadata {
       for (const ir::Automaton& a : program.automata) {
         std::vector<const char*>& modes = modes_.emplace_back();
         for (const std::string& mode : a.modes) modes.push_back(mode.c_str());
-        automata_.push_back(
-            {a.name.c_str(), modes.data(), static_cast<std::uint32_t>(modes.size()), a.slot, a.stride});
+        automata_.push_back({a.name.c_str(), modes.data(), static_cast<std::uint32_t>(modes.size()), a.slot, a.stride});
       }
       model_.automata = automata_.data();
       model_.structure_of = program.structure_of.data();
@@ -438,7 +437,8 @@ struct CompiledModel::Implementation {
   }
 
   bool has_optimised_tier() const {
-    return options.optimise && program.structures.empty() && ir::instruction_count(looped) <= options.optimisation_limit;
+    return options.optimise && program.structures.empty() &&
+           ir::instruction_count(looped) <= options.optimisation_limit;
   }
 
   // Tangents on their own: the tables' other functions stay as they are.

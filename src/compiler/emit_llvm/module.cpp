@@ -836,12 +836,11 @@ class ModuleBuilder {
     const auto entry = [&](const char* name, std::initializer_list<llvm::Type*> beyond) {
       return kernel_entry(std::string("tk_modes_") + name, beyond);
     };
-    table(metadata,
-          {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
-           entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-           entry("constrain", {real_, pointer_, pointer_}), null(),
-           entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}), entry("fixed_steps", {i32_, real_, i64_}),
-           entry("adaptive_step", {i32_, real_, real_, real_})});
+    table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
+                     entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
+                     entry("constrain", {real_, pointer_, pointer_}), null(),
+                     entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
+                     entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
   }
 
@@ -1051,8 +1050,9 @@ class ModuleBuilder {
         u32(program_.conditions.size()),
         u32(tangents_ != nullptr ? tangents_->colour_count : 0),
         structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot), u32(l.watched),
-                   u32(l.work), u32(l.stages), u32(l.projection), u32(l.plan), u32(l.linear), u32(l.size)}),
+                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot),
+                   u32(l.watched), u32(l.work), u32(l.stages), u32(l.projection), u32(l.plan), u32(l.linear),
+                   u32(l.size)}),
         m.name,
         m.channels,
         m.input_channels,

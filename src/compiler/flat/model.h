@@ -37,9 +37,9 @@ struct Equation {
   ExprId left;
   ExprId right;
   base::Span span;
-  int component = 0;        // from 1; 0 for a scalar equation; or `differentiated`
-  std::uint32_t times = 0;  // index reduction: how often the person's equation was differentiated
-  ExprId mode = {};         // a truth value over modes: where it holds; invalid: everywhere
+  int component = 0;           // from 1; 0 for a scalar equation; or `differentiated`
+  std::uint32_t times = 0;     // index reduction: how often the person's equation was differentiated
+  ExprId mode = {};            // a truth value over modes: where it holds; invalid: everywhere
   std::uint32_t integral = 0;  // where `times` > 0: the constraint, by its place, of which this is the derivative
 };
 
@@ -141,13 +141,14 @@ struct Event {
   double period = 0;
   double from = 0;
   std::vector<double> times;
-  VariableId condition = {};  // when, transition, require, expect, stop: 1 while it holds (require, expect: while it does not), else 0
+  VariableId condition =
+      {};  // when, transition, require, expect, stop: 1 while it holds (require, expect: while it does not), else 0
   base::Span span;
   std::vector<Update> updates = {};
   std::uint32_t pulse = 0;  // one more than the discrete scalar that is 1 at the instants at which it happens; 0: none
   std::vector<VariableId> parts = {};  // of a guard: it is the least of them
   std::uint32_t flags = 0;
-  VariableId guard = {};      // transition, require, expect, stop: positive where it does; located
+  VariableId guard = {};  // transition, require, expect, stop: positive where it does; located
 };
 
 // Values that are chosen before a jump so that targets are 0 when phases end; variables of their own hold guesses and targets.

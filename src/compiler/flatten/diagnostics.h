@@ -29,6 +29,6 @@ inline constexpr diag::Kind<std::string, std::string> held_in_diff{
 inline constexpr diag::Kind<std::string, std::string> diff_of_unknown{
     "T011", "how `{}` depends on `{}` is not known: no equation says what it is"};
 inline constexpr diag::Kind<std::string> check_not_watched{"T012", "the check `{}` is not watched by this version",
-                                                          diag::Severity::warning};
+                                                           diag::Severity::warning};
 
 }  // namespace flatten

@@ -569,11 +569,11 @@ class Flattener {
     expr::Pool& pool = flat_.pool;
     ExprId distance = signed_distance(truth);
     for (ExprId part : conjuncts(truth)) {
-      event.parts.push_back(add_hidden(fmt::format("part {} of the guard of {}", event.parts.size() + 1, event.name),
-                                       smooth_(mode.valid() ? pool.make(Op::select, mode, signed_distance(part),
-                                                                        pool.constant(-1))
-                                                            : signed_distance(part)),
-                                       event.span));
+      event.parts.push_back(
+          add_hidden(fmt::format("part {} of the guard of {}", event.parts.size() + 1, event.name),
+                     smooth_(mode.valid() ? pool.make(Op::select, mode, signed_distance(part), pool.constant(-1))
+                                          : signed_distance(part)),
+                     event.span));
     }
     if (mode.valid()) {
       truth = pool.make(Op::logical_and, mode, truth);
@@ -645,9 +645,10 @@ class Flattener {
         Sides sides{evaluate(target.left, nullptr), evaluate(target.right, nullptr)};
         const Shape shape = sides.shape();
         for (std::uint32_t k = 0; k < shape.size(); ++k) {
-          phase.targets.push_back(add_hidden(
-              fmt::format("a target of {}", made.name),
-              smooth_(flat_.pool.subtract(as_number(sides.left.item(k)), as_number(sides.right.item(k)))), target.span));
+          phase.targets.push_back(
+              add_hidden(fmt::format("a target of {}", made.name),
+                         smooth_(flat_.pool.subtract(as_number(sides.left.item(k)), as_number(sides.right.item(k)))),
+                         target.span));
         }
       }
       made.phases.push_back(std::move(phase));
@@ -670,7 +671,8 @@ class Flattener {
   // What a formula says of every instant by itself, without looking ahead, back or beyond a jump.
   bool is_of_one_instant(NodeId id) const {
     const parse::Node& node = tree_[id];
-    if (node.kind == NodeKind::always || node.kind == NodeKind::eventually || node.kind == NodeKind::until) return false;
+    if (node.kind == NodeKind::always || node.kind == NodeKind::eventually || node.kind == NodeKind::until)
+      return false;
     if (node.kind == NodeKind::call && names_.text(tree_[tree_.child(id, 0)].name) == "next") return false;
     for (const parse::Child& child : tree_.children_of(id)) {
       if (!is_of_one_instant(child.node)) return false;
@@ -685,7 +687,9 @@ class Flattener {
     const std::string name = property.name.valid() ? names_.text(property.name) : text;
     if (!is_of_one_instant(formula)) {
       diags_.report(property.span, check_not_watched, name)
-          .hint("what holds at every instant by itself is watched: comparisons, modes and events with `->`, `&&`, `||`, `!`");
+          .hint(
+              "what holds at every instant by itself is watched: comparisons, modes and events with `->`, `&&`, `||`, "
+              "`!`");
       return;
     }
     flat::Event event;
@@ -1371,9 +1375,10 @@ class Flattener {
                             }};
   base::NameId time_;
   base::NameId pi_;
-  std::unordered_map<std::string, std::uint32_t> pulses_;          // of events that are asked for as truth values: discrete scalars
+  std::unordered_map<std::string, std::uint32_t>
+      pulses_;  // of events that are asked for as truth values: discrete scalars
   std::unordered_map<std::uint32_t, std::uint32_t> nexts_;  // by variable, the one that is its value after a jump
-  std::vector<Value> places_;  // by symbol
+  std::vector<Value> places_;                               // by symbol
   std::vector<bool> evaluating_;
   std::vector<Sides> sides_;  // by equation of the tree
   // For diff(e, x), once it stands somewhere.

@@ -179,8 +179,8 @@ struct Event {
   double from = 0;
   std::uint32_t line = 0;
   std::uint32_t flags = 0;
-  std::uint32_t pulse = 0;    // as tactus_event has it
-  std::uint32_t parts = 0;    // of a guard, behind `watched`
+  std::uint32_t pulse = 0;  // as tactus_event has it
+  std::uint32_t parts = 0;  // of a guard, behind `watched`
 };
 
 struct Automaton {

@@ -47,12 +47,11 @@ tactus_layout own_layout(const Program& program) {
 }
 
 constexpr std::uint32_t tactus_layout::* sections[] = {
-    &tactus_layout::states,     &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
-    &tactus_layout::derived,    &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
-    &tactus_layout::clocks,     &tactus_layout::history, &tactus_layout::ties,        &tactus_layout::snapshot,    &tactus_layout::watched,
-    &tactus_layout::work,       &tactus_layout::stages,  &tactus_layout::projection,  &tactus_layout::plan,
-    &tactus_layout::linear,
-    &tactus_layout::size,
+    &tactus_layout::states,  &tactus_layout::inputs,  &tactus_layout::input_rates, &tactus_layout::parameters,
+    &tactus_layout::derived, &tactus_layout::outputs, &tactus_layout::warm,        &tactus_layout::discrete,
+    &tactus_layout::clocks,  &tactus_layout::history, &tactus_layout::ties,        &tactus_layout::snapshot,
+    &tactus_layout::watched, &tactus_layout::work,    &tactus_layout::stages,      &tactus_layout::projection,
+    &tactus_layout::plan,    &tactus_layout::linear,  &tactus_layout::size,
 };
 
 }  // namespace
@@ -89,7 +88,8 @@ PlanTable plan_table(const Program& program) {
     made.has_otherwise = plan.has_otherwise ? 1 : 0;
     made.line = plan.line;
     table.places.insert(table.places.end(), plan.chosen.begin(), plan.chosen.end());
-    for (const Plan::Phase& phase : plan.phases) table.phases.push_back({phase.event, phase.target, phase.target_count});
+    for (const Plan::Phase& phase : plan.phases)
+      table.phases.push_back({phase.event, phase.target, phase.target_count});
     table.plans.push_back(made);
   }
   return table;

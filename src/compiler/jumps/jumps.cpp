@@ -51,8 +51,8 @@ struct Knowledge {
 class Jump {
  public:
   Jump(modes::Structures& structures, const std::vector<Knowledge>& known,
-       const std::vector<flat::Condition>& conditions, std::uint32_t source,
-       std::uint32_t transition, std::vector<std::uint32_t> targets, diag::Sink& diags)
+       const std::vector<flat::Condition>& conditions, std::uint32_t source, std::uint32_t transition,
+       std::vector<std::uint32_t> targets, diag::Sink& diags)
       : structures_(structures),
         known_(known),
         conditions_(conditions),
@@ -125,9 +125,7 @@ class Jump {
     return text;
   }
 
-  std::string name_of(Quantity q) const {
-    return flat::primed(structure::variable_name(model_, q.variable), q.order);
-  }
+  std::string name_of(Quantity q) const { return flat::primed(structure::variable_name(model_, q.variable), q.order); }
 
   // The variable that is `v` after the jump.
   std::uint32_t twin(std::uint32_t v) {
@@ -279,7 +277,8 @@ class Jump {
     const structure::System& motion = target.sorted->motion;
     for (std::uint32_t b = 0; b < motion.blocks.size(); ++b) {
       const auto& equations = motion.blocks[b].equations;
-      if (std::any_of(equations.begin(), equations.end(), [&](std::uint32_t e) { return motion.equations[e].times > 0; }))
+      if (std::any_of(equations.begin(), equations.end(),
+                      [&](std::uint32_t e) { return motion.equations[e].times > 0; }))
         found.push_back(b);
     }
     return found;
@@ -329,8 +328,10 @@ class Jump {
     }
     if (has_forces) return true;
     diags_.report(transition_.enforce_span, nothing_to_enforce, transition_.name, targets())
-        .hint("an impulse needs a force to act along: write the constraint with its force (`m * p'' = F + N * n; gap = 0;`), or "
-              "say what the velocities are, `next(p') = ..;`");
+        .hint(
+            "an impulse needs a force to act along: write the constraint with its force (`m * p'' = F + N * n; gap = "
+            "0;`), or "
+            "say what the velocities are, `next(p') = ..;`");
     return false;
   }
 
@@ -399,9 +400,10 @@ class Jump {
     for (std::size_t e = 0; e < system.equations.size(); ++e) {
       if (matching.unknown_of[e] != structure::unmatched) continue;
       is_sound = false;
-      diags_.report(system.equations[e].span, too_many_equations, transition_.name,
-                    fmt::format("{} = {}", flat::print(model_, system.equations[e].left),
-                                flat::print(model_, system.equations[e].right)))
+      diags_
+          .report(system.equations[e].span, too_many_equations, transition_.name,
+                  fmt::format("{} = {}", flat::print(model_, system.equations[e].left),
+                              flat::print(model_, system.equations[e].right)))
           .hint("drop it, or name another value after the jump that it determines, `next(x)`");
       break;
     }
@@ -426,7 +428,8 @@ class Jump {
 
   modes::Structures& structures_;
   const std::vector<Knowledge>& known_;
-  const std::vector<flat::Condition>& conditions_;  // boundary values of all modes; expressions of every structure's pool
+  const std::vector<flat::Condition>&
+      conditions_;  // boundary values of all modes; expressions of every structure's pool
   const std::uint32_t source_;
   const std::uint32_t index_;
   const std::vector<std::uint32_t> targets_;
@@ -514,8 +517,8 @@ class Jumps {
       flat::Model& model = structures_.list[k].model;
       for (Quantity q : asked[k]) model.asked.push_back(model.pool.variable(q.variable, q.order));
       std::vector<structure::Override> open = overrides_;
-      auto sorted = structure::sort(model, open, diags_,
-                                    structures_.list[k].is_start ? structure::Begins::here : structure::Begins::elsewhere);
+      auto sorted = structure::sort(
+          model, open, diags_, structures_.list[k].is_start ? structure::Begins::here : structure::Begins::elsewhere);
       if (!sorted) return false;
       std::erase_if(left, [&](const structure::Override& o) {
         return std::none_of(open.begin(), open.end(), [&](const auto& other) { return other.name == o.name; });

@@ -578,7 +578,8 @@ class Lowering {
         }
         // With modes always one of its own, so that it is the same one in all of them.
         auto known = channel_of_items_.find(option.items);
-        if (is_one_of_many_ || known == channel_of_items_.end() || !has_shape(program_.channels[known->second], option.shape)) {
+        if (is_one_of_many_ || known == channel_of_items_.end() ||
+            !has_shape(program_.channels[known->second], option.shape)) {
           const bool is_constant =
               std::all_of(option.items.begin(), option.items.end(), [&](ExprId item) { return is_static(item); });
           add_channel(option.label, "", option.shape, option.items,
@@ -672,8 +673,8 @@ class Lowering {
     FunctionBuilder builder = motion_builder();
     std::vector<ExprId> watched;
     for (const flat::Event& event : model_.events) {
-      ir::Event made{event.name,  event.kind, event.times, 0, event.period, event.from, line_of(event.span),
-                     event.flags, event.pulse};
+      ir::Event made{event.name, event.kind,          event.times, 0,          event.period,
+                     event.from, line_of(event.span), event.flags, event.pulse};
       if (event.condition.valid()) {
         made.watched = static_cast<std::uint32_t>(watched.size());
         const ExprId condition = hidden_value(event.condition);
@@ -722,8 +723,8 @@ class Lowering {
       const bool is_floor = relation.kind == TACTUS_FLOOR;
       watched.push_back(relation.guard);
       if (is_floor) watched.push_back(relation.source);
-      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held, is_floor ? at + 1 : relation.event,
-                                    1, line_of(relation.span)});
+      program_.relations.push_back({static_cast<std::uint32_t>(relation.kind), at, relation.held,
+                                    is_floor ? at + 1 : relation.event, 1, line_of(relation.span)});
     }
     std::vector<ExprId> read;
     for (ExprId e : watched) {
@@ -963,7 +964,7 @@ class Lowering {
   const diag::SourceMap& sources_;
   const Space* space_;
   Space own_space_;
-  bool is_one_of_many_ = false;  // other structures have the same channels
+  bool is_one_of_many_ = false;                               // other structures have the same channels
   std::unordered_map<ExprId, std::uint32_t> place_of_state_;  // of any structure
   ir::Program program_;
   Solved motion_;

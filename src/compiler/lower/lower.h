@@ -30,9 +30,8 @@ struct Space {
 // What there is in one structure, to be joined with others.
 void widen(Space& space, const flat::Model& model, const structure::Sorted& sorted);
 
-
 // Adds expressions to the model's pool. `sources` gives line numbers and texts for messages of the running model.
 [[nodiscard]] ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources,
-                  const Space* space = nullptr);
+                                const Space* space = nullptr);
 
 }  // namespace lower

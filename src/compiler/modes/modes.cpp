@@ -176,9 +176,9 @@ class Splitting {
     for (flat::Equation equation : model_.equations) {
       const bool is_always = std::all_of(combinations.begin(), combinations.end(),
                                          [&](const Combination& c) { return holds(model, equation.mode, c); });
-      const bool is_ever = is_always || std::any_of(combinations.begin(), combinations.end(), [&](const Combination& c) {
-                             return holds(model, equation.mode, c);
-                           });
+      const bool is_ever =
+          is_always || std::any_of(combinations.begin(), combinations.end(),
+                                   [&](const Combination& c) { return holds(model, equation.mode, c); });
       if (!is_ever) continue;
       const ExprId mode = equation.mode;
       equation.mode = {};
@@ -256,8 +256,7 @@ Combination after(const flat::Transition& transition, Combination combination) {
 std::string describe(const flat::Model& model, const Combination& combination) {
   std::string text;
   for (std::size_t i = 0; i < combination.size(); ++i) {
-    text += fmt::format("{}{}.{}", i == 0 ? "" : ", ", model.automata[i].name,
-                        model.automata[i].modes[combination[i]]);
+    text += fmt::format("{}{}.{}", i == 0 ? "" : ", ", model.automata[i].name, model.automata[i].modes[combination[i]]);
   }
   return text;
 }

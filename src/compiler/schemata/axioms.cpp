@@ -31,8 +31,7 @@ class Axioms {
     for (const parse::Plan& item : tree_.plans) {
       begin(item, "TemporalProjection");
       std::string chosen;
-      for (const parse::Chosen& value : item.chosen)
-        chosen += (chosen.empty() ? "" : ", ") + names_.text(value.name);
+      for (const parse::Chosen& value : item.chosen) chosen += (chosen.empty() ? "" : ", ") + names_.text(value.name);
       text_ += fmt::format("  exists {}:  next( v+ . {}", chosen, jump(item.jump));
       for (std::size_t k = 0; k < item.phases.size(); ++k) {
         const parse::PlanPhase& phase = item.phases[k];

@@ -67,7 +67,8 @@ Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
   std::vector<bool> says_memory(count);
   for (std::size_t i = 0; i < count; ++i) {
     const expr::Node& left = pool[equations[i].left];
-    if (used[i] || left.op != Op::variable || left.order != 1 || !pool.is_constant(known(equations[i].right), 0)) continue;
+    if (used[i] || left.op != Op::variable || left.order != 1 || !pool.is_constant(known(equations[i].right), 0))
+      continue;
     says_memory[i] = draft.constants.memories.insert(left.index).second;
   }
   symbolic::Substitution constants(pool, [&](ExprId leaf) { return draft.constants.of(pool, leaf); });

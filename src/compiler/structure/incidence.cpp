@@ -47,7 +47,8 @@ System count_by_name(flat::Model& model, const std::vector<Equation>& equations,
     if (equation.component != flat::differentiated) named.equations.push_back(equation);
   }
   for (std::uint32_t v = 0; v < model.variables.size(); ++v) {
-    if (!constants.numbers.contains(v) && !model.variables[flat::VariableId(v)].is_absent) named.unknowns.push_back(model.pool.variable(v, 0));
+    if (!constants.numbers.contains(v) && !model.variables[flat::VariableId(v)].is_absent)
+      named.unknowns.push_back(model.pool.variable(v, 0));
   }
   return named;
 }

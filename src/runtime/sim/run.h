@@ -75,7 +75,7 @@ struct Outcome {
   std::vector<Fired> events;       // the first `most_events`
   std::int64_t events_total = 0;
   std::int64_t crossings = 0;  // how often a relation changed
-  std::vector<Fired> broken;  // `check`s of the model that were found broken, and when first
+  std::vector<Fired> broken;   // `check`s of the model that were found broken, and when first
   std::optional<Failure> failure;
   std::vector<double> outputs;               // at `time`; empty when they could not be computed
   tactus_solver solver = TACTUS_TSIT5;       // at the end
