@@ -66,7 +66,7 @@ Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
   // Of a memory, v' = 0, the derivatives are 0 wherever else they stand; that equation is kept, for it makes v a state.
   std::vector<bool> says_memory(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const expr::Node& left = pool[equations[i].left];
+    const expr::Node left = pool[equations[i].left];  // known() makes nodes
     if (used[i] || left.op != Op::variable || left.order != 1 || !pool.is_constant(known(equations[i].right), 0))
       continue;
     says_memory[i] = draft.constants.memories.insert(left.index).second;
