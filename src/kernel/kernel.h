@@ -142,6 +142,9 @@ int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, dou
 
 void tk_rosenbrock_dense(const tactus_model* model, tactus_instance* instance, double theta, double* x);
 
+/* midpoint, passive, discrete_gradient: balance.c; tk_fixed_steps calls it. */
+int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */
 int tk_lu_solve(int n, double* a, double* b);
