@@ -79,6 +79,7 @@ class Lowering {
     build_handlers();
     build_constraints();
     build_conditions();
+    build_energy();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
@@ -913,6 +914,22 @@ class Lowering {
       builder.store(ir::Op::store_derivative, i, builder.value(pool_.subtract(condition.leaf, condition.value)));
     }
     program_.condition = builder.take();
+  }
+
+  void build_energy() {
+    if (!sorted_.energy.valid()) return;
+    FunctionBuilder builder = motion_builder();
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> slopes(count, pool_.constant(0));
+    for (std::size_t i = 0; i < sorted_.states.size(); ++i)
+      slopes[state_index_.at(sorted_.states[i])] = sorted_.energy_slopes[i];
+    for (std::uint32_t i = 0; i < count; ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(slopes[i]));
+    }
+    builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
+    program_.energy = builder.take();
+    program_.ledger = model_.ledger;
   }
 
   std::uint32_t line_of(base::Span span) const {
