@@ -145,6 +145,22 @@ void tk_rosenbrock_dense(const tactus_model* model, tactus_instance* instance, d
 /* midpoint, passive, discrete_gradient: balance.c; tk_fixed_steps calls it. */
 int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 
+/* The Passive Sample and Hold: sample_hold.c. Its memory, TK_HOLD_SIZE doubles from 0 on. */
+enum {
+  TK_HOLD_ENERGY = 0, /* what it keeps, at the last slow sample */
+  TK_HOLD_U_SLOW = 1,
+  TK_HOLD_U_FAST = 2,
+  TK_HOLD_Y = 3,
+  TK_HOLD_RELEASED = 4, /* power, since then */
+  TK_HOLD_SUM = 5,
+  TK_HOLD_SAMPLES = 6,
+  TK_HOLD_SIZE = 7
+};
+/* At the start of a slow period: what the slow system gets, from what it gives and what the fast one gives now. Then a fast sample at every
+ * fast step of the period, the first one included. */
+double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f);
+void tk_hold_fast_sample(double* hold, double u_f);
+
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */
 int tk_lu_solve(int n, double* a, double* b);
