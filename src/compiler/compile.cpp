@@ -7,7 +7,6 @@
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/tables.h"
-#include "compiler/energy/book.h"
 #include "compiler/energy/gradient.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
@@ -187,7 +186,6 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   if (!options.draws) flat.drawings.clear();
   set_starts(flat, options.starts);
-  energy::keep_book(flat);
   const bool has_energy = !flat.energies.empty();
   // No vectors and no functions beyond this point.
 

@@ -48,10 +48,13 @@ static double tk_inner(uint32_t n, const double* a, const double* b) {
   return sum;
 }
 
-/* The energy's error that counts as none: as the model says, else a few units in the last place. */
-static double tk_energy_tolerance(const tactus_model* model, double one, double other) {
-  const double rounding = 8.0 * 0x1p-53 * (tk_abs(one) + tk_abs(other));
-  return tk_max(model->tolerance, rounding);
+/* The energy's error that counts as none: as the model says, else what rounding can do to a sum of terms as large as these. `there` is the
+ * energy's result at y. */
+static double tk_energy_tolerance(const tactus_model* model, double wanted, const double* y, const double* there) {
+  const uint32_t n = model->state_count;
+  double size = tk_abs(wanted) + tk_abs(there[n]);
+  for (uint32_t i = 0; i < n; i++) size += tk_abs(there[i] * y[i]);
+  return tk_max(model->tolerance, 4.0 * 0x1p-53 * size);
 }
 
 /* Moves y, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and y, `there` are
@@ -66,7 +69,7 @@ static int tk_follow_field_line(const tactus_model* model, tactus_instance* inst
   double limit = 1.0;
   for (int round = 0; round < TK_FIELD_STEPS; round++) {
     const double error = wanted - there[n];
-    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, there[n])) return 1;
+    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
     const double slope = tk_inner(n, there, there);
     const double s = limit * error / slope;
     if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
@@ -86,7 +89,7 @@ static int tk_follow_field_line(const tactus_model* model, tactus_instance* inst
       tk_copy(n, trial, y);
       tk_copy(n + 1, k2, there);
       limit = tk_min(1.0, 4.0 * limit);
-    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, there[n])) {
+    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
       return 1; /* as near as rounding lets it */
     } else {
       limit *= 0.25;
@@ -110,7 +113,7 @@ static int tk_leap(const tactus_model* model, tactus_instance* instance, double 
     *status = model->energy(model, instance, t, after, there);
     const double error = there[n] - level;
     if (*status != TACTUS_OK || !tk_is_finite(error)) return 0;
-    if (tk_abs(error) <= tk_energy_tolerance(model, level, there[n])) return 1;
+    if (tk_abs(error) <= tk_energy_tolerance(model, level, after, there)) return 1;
     if (error < 0.0) {
       /* Illinois: an end that stays counts half. */
       error_above = below > 0.0 ? 0.5 * error_above : error_above;
@@ -164,7 +167,7 @@ static int tk_passive_step(const tactus_model* model, tactus_instance* instance,
     for (uint32_t i = 0; i < n; i++) after[i] = x[i] + h * flow[i];
     status = model->energy(model, instance, t_after, after, there);
     if (status != TACTUS_OK) return status;
-    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, there[n])) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
+    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
   ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;
   return TACTUS_OK;
@@ -205,17 +208,13 @@ static int tk_implicit_step(const tactus_model* model, tactus_instance* instance
   for (int round = 0; round < TK_IMPLICIT_STEPS; round++) {
     for (uint32_t i = 0; i < n; i++) middle[i] = 0.5 * (x[i] + after[i]);
     status = model->derivative(model, instance, t_middle, middle, flow);
-    double error = 0.0;
-    double energy_tolerance = 0.0;
     if (status == TACTUS_OK && keeps_energy) {
       status = model->energy(model, instance, t_middle, middle, gradient);
       if (status == TACTUS_OK) status = model->energy(model, instance, t_after, after, there);
       if (status != TACTUS_OK) return status;
       due = level + h * tk_inner(n, gradient, flow);
-      error = due - there[n];
-      energy_tolerance = tk_energy_tolerance(model, due, there[n]);
-      const double slope = h * tk_inner(n, gradient, there);
-      if (slope != 0.0 && tk_abs(error) > 0.0 && tk_is_finite(error / slope)) along += error / slope;
+      const double change = (due - there[n]) / (h * tk_inner(n, gradient, there));
+      if (tk_is_finite(change)) along += change;
     }
     if (status != TACTUS_OK) return status;
     double size = 0.0;
@@ -231,9 +230,8 @@ static int tk_implicit_step(const tactus_model* model, tactus_instance* instance
       move = tk_max(move, tk_abs(residual[i]));
     }
     if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
-    /* Settled when the last correction was lost in rounding, or when corrections no longer shrink and are as small as that. */
-    const int is_still = move <= 4.0 * 0x1p-52 * size || (round > 2 && move >= 0.5 * last_move && move <= 1e-12 * size);
-    if (is_still && tk_abs(error) <= 4.0 * energy_tolerance) {
+    /* Settled when the last correction was lost in rounding, or when corrections no longer shrink and are nearly as small. */
+    if (move <= 4.0 * 0x1p-52 * size || (round > 2 && move >= 0.5 * last_move && move <= 1e-11 * size)) {
       if (keeps_energy) {
         status = model->energy(model, instance, t_after, after, there);
         ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;

@@ -63,6 +63,8 @@ class Flattener {
     for (const parse::Must& must : tree_.musts) add_must(must);
     for (const parse::Property& property : tree_.properties) add_check(property);
     for (const parse::Energy& energy : tree_.energies) add_energy(energy);
+    for (const flat::Discrete& discrete : flat_.discrete)
+      if (!flat_.energies.empty() && discrete.name == "book.booked") flat_.ledger = discrete.first + 1;
     for (const parse::Power& power : tree_.powers) add_power(power);
     add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
