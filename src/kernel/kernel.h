@@ -64,7 +64,7 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
 /* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
  * model has too many states for it. */
 uint32_t tk_linear_size(const tactus_model* model);
-/* J at (t, x) by tangents into that scratch, and df/dt. TACTUS_NO_SOLVER without `tangent` or room. */
+/* J at (t, x) by tangents into that scratch, and df/dt unless that is null. TACTUS_NO_SOLVER without `tangent` or room. */
 int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                             double* df_dt);
 /* Factors shift * I - J. TACTUS_SINGULAR or TACTUS_NOT_FINITE when that fails. */
