@@ -270,9 +270,8 @@ int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int 
     const double t = instance->time;
     const double t_after = start + (double)(instance->steps + 1) * h;
     if (n > 0) {
-      int status = solver == TACTUS_PASSIVE
-                       ? tk_passive_step(model, instance, t, t_after, h, x, after)
-                       : tk_implicit_step(model, instance, keeps_energy, t, t_after, h, x, after);
+      int status = solver == TACTUS_PASSIVE ? tk_passive_step(model, instance, t, t_after, h, x, after)
+                                            : tk_implicit_step(model, instance, keeps_energy, t, t_after, h, x, after);
       if (status != TACTUS_OK) return tk_fail(instance, status, -1);
       const int32_t index = tk_first_not_finite(n, after);
       if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);

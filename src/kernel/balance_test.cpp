@@ -153,7 +153,8 @@ Multirate multirate(double slow_period, double end, bool is_passive_hold, int so
   Multirate seen;
   for (int n = 0; n < static_cast<int>(std::lround(end / slow_period)); ++n) {
     const double y = mass.x()[0] / 2.0;
-    const double force = is_passive_hold ? tk_hold_slow_sample(hold.data(), slow_period, y, -spring.x()[0]) : -spring.x()[0];
+    const double force =
+        is_passive_hold ? tk_hold_slow_sample(hold.data(), slow_period, y, -spring.x()[0]) : -spring.x()[0];
     const double total = stored(spring) + stored(mass);
     seen.least_slow = std::min(seen.least_slow, total);
     seen.most_slow = std::max(seen.most_slow, total);

@@ -331,8 +331,7 @@ class ModelPrinter {
       function("constrain", program_.constrain, Arguments::x_dx, ir::warm_starts(program_.constrain));
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
-    if (program_.ledger != 0)
-      function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
     if (!program_.events.empty()) fire();
     if (program_.tangents) tangent(*program_.tangents);
     metadata();

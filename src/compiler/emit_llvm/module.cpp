@@ -87,8 +87,8 @@ class ModuleBuilder {
       energy = function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, tangent_entry,
-                     kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
+    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy,
+                     tangent_entry, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
                      kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }

@@ -5,42 +5,13 @@
 #include <algorithm>
 
 #include "compiler/energy/diagnostics.h"
+#include "compiler/energy/hamiltonian.h"
+#include "compiler/energy/in_states.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace energy {
-namespace {
 
-using expr::ExprId;
 using expr::Op;
-
-class InStates {
- public:
-  InStates(flat::Model& model, const structure::Sorted& sorted)
-      : pool_(model.pool), sorted_(sorted), write_out_(pool_, [this](ExprId leaf) { return given(leaf); }) {
-    for (const structure::Block& block : sorted.motion.blocks) {
-      for (const std::uint32_t unknown : block.unknowns) block_of_[sorted.motion.unknowns[unknown]] = &block;
-    }
-  }
-
-  ExprId operator()(ExprId e) { return write_out_(e); }
-
- private:
-  // What an equation says of a leaf directly; an invalid id: nothing.
-  ExprId given(ExprId leaf) {
-    const auto found = block_of_.find(leaf);
-    if (found == block_of_.end() || found->second->unknowns.size() != 1) return {};
-    const flat::Equation& equation = sorted_.motion.equations[found->second->equations.front()];
-    const auto value = symbolic::solve(pool_, equation.left, equation.right, leaf);
-    return value ? write_out_(*value) : ExprId();
-  }
-
-  expr::Pool& pool_;
-  const structure::Sorted& sorted_;
-  std::unordered_map<ExprId, const structure::Block*> block_of_;
-  symbolic::Substitution write_out_;
-};
-
-}  // namespace
 
 void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& diags) {
   if (model.energies.empty()) return;
@@ -50,13 +21,15 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
   ExprId total = pool.constant(0);
   for (const flat::Energy& energy : model.energies) {
     const auto number = sorted.constants.find(energy.variable.value);
-    const ExprId leaf = number == sorted.constants.end() ? pool.variable(energy.variable.value, 0)
-                                                         : pool.constant(number->second);
+    const ExprId leaf =
+        number == sorted.constants.end() ? pool.variable(energy.variable.value, 0) : pool.constant(number->second);
     const ExprId value = in_states(leaf);
     for (ExprId left : symbolic::leaves(pool, value, Op::variable)) {
       if (std::find(sorted.states.begin(), sorted.states.end(), left) != sorted.states.end()) continue;
       diags.report(energy.span, solved_energy, expr::print(pool, left, names))
-          .hint("an energy is a function of states: write it with names that have a derivative or are computed from such directly");
+          .hint(
+              "an energy is a function of states: write it with names that have a derivative or are computed from such "
+              "directly");
       return;
     }
     for (const Op op : {Op::time, Op::input, Op::input_rate, Op::delayed}) {
@@ -77,18 +50,20 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
   }
 }
 
-std::string dump(const flat::Model& model, const structure::Sorted& sorted) {
+std::string dump(flat::Model& model, const structure::Sorted& sorted) {
   std::string text = fmt::format("stored  {}\n", flat::print(model, sorted.energy));
   for (std::size_t i = 0; i < sorted.states.size(); ++i) {
     if (model.pool.is_constant(sorted.energy_slopes[i], 0)) continue;
-    text += fmt::format("by {}  {}\n", flat::print(model, sorted.states[i]), flat::print(model, sorted.energy_slopes[i]));
+    text +=
+        fmt::format("by {}  {}\n", flat::print(model, sorted.states[i]), flat::print(model, sorted.energy_slopes[i]));
   }
   for (const flat::Power& port : model.powers) {
     if (port.is_joined) continue;
     for (const flat::Power::Pair& pair : port.pairs)
-      text += fmt::format("supplied at {}  {} * {}\n", port.name, flat::print(model, pair.in), flat::print(model, pair.out));
+      text += fmt::format("supplied at {}  {} * {}\n", port.name, flat::print(model, pair.in),
+                          flat::print(model, pair.out));
   }
-  return text;
+  return text + describe_hamiltonian(model, sorted);
 }
 
 }  // namespace energy

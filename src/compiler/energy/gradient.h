@@ -12,7 +12,7 @@ namespace energy {
 // pool.
 void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& diags);
 
-// For people: the energy, its slopes, and how fast it changes along the motion.
-std::string dump(const flat::Model& model, const structure::Sorted& sorted);
+// For people: the energy, its slopes, what ports let in, and the Hamiltonian form if there is one (hamiltonian.h).
+std::string dump(flat::Model& model, const structure::Sorted& sorted);
 
 }  // namespace energy

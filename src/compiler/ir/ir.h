@@ -279,7 +279,7 @@ struct Program {
   std::vector<Function> handlers;  // one an event: what `fire` does
   Function constrain;              // result: the constraints, then the entries of their Jacobian
   Function condition;              // result: the conditions
-  Function energy;                 // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
+  Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;

@@ -39,7 +39,7 @@ ExprId chain(expr::Pool& pool, ExprId id, const Node& node, ExprId da, ExprId db
       return pool.subtract(da, db);
     case Op::multiply:
       return a == b ? pool.multiply(pool.constant(2), pool.multiply(a, da))
-                     : pool.add(pool.multiply(da, b), pool.multiply(a, db));
+                    : pool.add(pool.multiply(da, b), pool.multiply(a, db));
     case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
       return pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
     case Op::negate:
@@ -75,7 +75,7 @@ ExprId chain(expr::Pool& pool, ExprId id, const Node& node, ExprId da, ExprId db
       return pool.multiply(pool.table(node.index, a, node.order + 1), da);
     case Op::table_2:
       return pool.add(pool.multiply(pool.table_2(node.index, a, b, node.order + 1, node.order_b), da),
-                       pool.multiply(pool.table_2(node.index, a, b, node.order, node.order_b + 1u), db));
+                      pool.multiply(pool.table_2(node.index, a, b, node.order, node.order_b + 1u), db));
     case Op::noise:
       return ExprId();
     default:

@@ -91,10 +91,10 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   }
   if (tactus_is_stiff_solver(plan.solver) && plan.solver != TACTUS_CVODE && model.state_count > 0 &&
       model.layout.size == model.layout.linear) {
-    return fail(fmt::format(
-        "`{}` has no room for the Jacobian of {} states that depend on one another in so many ways; "
-        "it keeps a full one for at most {}: --solver cvode takes any number",
-        solver_name(plan.solver), model.state_count, TACTUS_DENSE_STATES));
+    return fail(
+        fmt::format("`{}` has no room for the Jacobian of {} states that depend on one another in so many ways; "
+                    "it keeps a full one for at most {}: --solver cvode takes any number",
+                    solver_name(plan.solver), model.state_count, TACTUS_DENSE_STATES));
   }
 
   // Whether going on by `length` leaves the time where it is, at either end.
