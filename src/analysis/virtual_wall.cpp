@@ -19,6 +19,26 @@ double theory_stiffness(const Loop& loop, double wall_damping) {
   return std::max(0.0, damping / (loop.period / 2 + loop.delay * loop.period));
 }
 
+double theory_stiffness(const Loop& loop, double wall_damping, double amplitude) {
+  const double lag = loop.period / 2 + loop.delay * loop.period;
+  const double linear = (loop.device.damping + loop.arm.damping + wall_damping) / lag;
+  const double friction = 4 * loop.device.coulomb / (std::numbers::pi * amplitude) / lag;
+  if (friction == 0) return std::max(0.0, linear);
+  const double mass = loop.device.mass + loop.arm.mass;
+  // What is left over falls as the stiffness grows.
+  const auto left = [&](double stiffness) {
+    return linear + friction / std::sqrt((stiffness + loop.arm.stiffness) / mass) - stiffness;
+  };
+  double low = 0, high = 1;
+  if (left(1e-9) <= 0) return 0;
+  while (left(high) > 0) low = high, high *= 2;
+  while (high - low > 1e-9 * high) {
+    const double middle = (low + high) / 2;
+    (left(middle) > 0 ? low : high) = middle;
+  }
+  return low;
+}
+
 double generated_over_damper(const Wall& wall, double period, int delay, double frequency) {
   const double angle = frequency * period;
   const double spring = std::sin(angle / 2) == 0 ? 2 * delay + 1 : std::sin((delay + 0.5) * angle) / std::sin(angle / 2);
@@ -52,10 +72,6 @@ double probe_wall(const Wall& wall, double period, int delay, int turns, int tic
     taken += step * step / period;
   }
   return given / taken;
-}
-
-double most_guard_damping(const Loop& loop) {
-  return std::min(50.0, 0.25 * (loop.device.mass + loop.arm.mass) / (loop.period * (1 + loop.delay)));
 }
 
 }  // namespace analysis

@@ -38,11 +38,15 @@ struct Guard {
   double most_damping = 0;  // N s/m
   double reserve = 0;       // J
 };
-// A damper at a handle is itself a sampled wall, and one that shakes if it is too strong for the mass that it brakes.
+// A damper at a handle is itself a sampled wall, and shakes if it is too strong for the mass that it brakes: half of what a wall without
+// stiffness may have. That is about where the guard helps most.
 [[nodiscard]] double most_guard_damping(const Loop& loop);
 
 // (b + B) / (T/2 + t_d), b with the arm's; 0 where that is negative.
 [[nodiscard]] double theory_stiffness(const Loop& loop, double wall_damping);
+// The same with Coulomb friction as the damper that takes as much from a swing of that amplitude: b + 4 f_c / (pi w A), w^2 = (K + k_a) / m
+// (its describing function; N. Diolaiti et al., IEEE Trans. Robotics 22(2), 2006). An encoder is left out.
+[[nodiscard]] double theory_stiffness(const Loop& loop, double wall_damping, double amplitude);
 
 // The largest stiffness that is passive by the device's own damping; 0: none is.
 [[nodiscard]] double passive_stiffness(const Loop& loop, double wall_damping);

@@ -81,4 +81,6 @@ double most_wall_damping(const Loop& loop) {
   return low;
 }
 
+double most_guard_damping(const Loop& loop) { return most_wall_damping(loop) / 2; }
+
 }  // namespace analysis

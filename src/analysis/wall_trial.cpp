@@ -39,6 +39,9 @@ Outcome try_wall(const Loop& loop, const Wall& wall, const Trial& trial) {
     passivity.reserve = trial.guard->reserve;
     passivity.most_damping = trial.guard->most_damping;
     tk_begin_passivity(&passivity);
+    // Whoever brought the device there, slowly, put this into the wall.
+    const double depth = rest + trial.amplitude;
+    passivity.taken = wall.stiffness * depth * depth / 2;
   }
 
   Outcome outcome;

@@ -42,9 +42,8 @@ SimulatedDevice::SimulatedDevice(const Device& device, const Arm& arm, double pe
   whole_ = motion_.after(period);
 }
 
-double SimulatedDevice::measure() const {
-  if (!(device_.encoder > 0)) return position_;
-  return device_.encoder * std::floor(position_ / device_.encoder + 0.5);
+double quantise(double position, double encoder) {
+  return encoder > 0 ? encoder * std::floor(position / encoder + 0.5) : position;
 }
 
 void SimulatedDevice::hold_at(double position, double force, double target) {
@@ -53,7 +52,7 @@ void SimulatedDevice::hold_at(double position, double force, double target) {
   target_ = target;
   acted_ = std::clamp(force, -device_.force_limit, device_.force_limit);
   std::fill(under_way_.begin(), under_way_.end(), acted_);
-  reading_ = {measure(), 0};
+  reading_ = {quantise(position_, device_.encoder), 0};
 }
 
 double SimulatedDevice::energy() const {
@@ -70,7 +69,7 @@ Reading SimulatedDevice::tick(double force, double target) {
   const double target_rate = (target - target_) / period_;
   move(acted_ + arm_.damping * target_rate, target_rate);
   target_ = target;
-  const double seen = measure();
+  const double seen = quantise(position_, device_.encoder);
   reading_ = {seen, (seen - reading_.position) / period_};
   return reading_;
 }

@@ -38,6 +38,9 @@ struct Reading {
   double velocity = 0;  // m/s: this position less the last, over the period
 };
 
+// The nearest whole number of encoder steps; an encoder of 0 is exact.
+[[nodiscard]] double quantise(double position, double encoder);
+
 class SimulatedDevice {
  public:
   // `period` in s; `delay` ticks from a force to its effect.
@@ -65,7 +68,6 @@ class SimulatedDevice {
   void move(double force, double target_rate);
   void slide(int direction, bool is_leaving, double force, double target_rate, double& remaining);
   void advance(const Transition& by, double w, double a, double target_rate);
-  double measure() const;
 
   Device device_;
   Arm arm_;
