@@ -41,7 +41,8 @@ double theory_stiffness(const Loop& loop, double wall_damping, double amplitude)
 
 double generated_over_damper(const Wall& wall, double period, int delay, double frequency) {
   const double angle = frequency * period;
-  const double spring = std::sin(angle / 2) == 0 ? 2 * delay + 1 : std::sin((delay + 0.5) * angle) / std::sin(angle / 2);
+  const double spring =
+      std::sin(angle / 2) == 0 ? 2 * delay + 1 : std::sin((delay + 0.5) * angle) / std::sin(angle / 2);
   return wall.stiffness * period / 2 * spring - wall.damping * std::cos((delay + 1) * angle);
 }
 

@@ -6,9 +6,11 @@ namespace haptic {
 namespace {
 
 constexpr std::string_view stylus =
-    "mass, friction and resolution are of the size that data sheets of such arms state, the damping is a guess: measure yours";
+    "mass, friction and resolution are of the size that data sheets of such arms state, the damping is a guess: "
+    "measure yours";
 constexpr std::string_view parallel =
-    "mass, damping and friction are guesses for a parallel arm of this size, the resolution is of the size that data sheets "
+    "mass, damping and friction are guesses for a parallel arm of this size, the resolution is of the size that data "
+    "sheets "
     "state: measure yours";
 
 //                      mass   damping coulomb encoder  force

@@ -83,8 +83,8 @@ void SimulatedDevice::advance(const Transition& by, double w, double a, double t
 // `force`: all that does not depend on where the handle is and how fast it moves, but friction.
 void SimulatedDevice::move(double force, double target_rate) {
   if (!(device_.coulomb > 0)) {
-    const double a = (force + arm_.stiffness * (target_ - position_) -
-                      (device_.damping + arm_.damping) * velocity_) / mass_;
+    const double a =
+        (force + arm_.stiffness * (target_ - position_) - (device_.damping + arm_.damping) * velocity_) / mass_;
     advance(whole_, velocity_ - target_rate, a, target_rate);
     return;
   }
@@ -118,7 +118,8 @@ void SimulatedDevice::slide(int direction, bool is_leaving, double force, double
   const double sign = direction;
   const double w = velocity_ - target_rate;
   double a = (force + arm_.stiffness * (target_ - position_) - (device_.damping + arm_.damping) * velocity_ -
-              sign * device_.coulomb) / mass_;
+              sign * device_.coulomb) /
+             mass_;
   if (is_leaving) a = 0;
   const double h = std::min(remaining, motion_.quarter());
   const Transition end = h == period_ ? whole_ : motion_.after(h);

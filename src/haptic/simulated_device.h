@@ -19,10 +19,10 @@
 namespace haptic {
 
 struct Device {
-  double mass = 0.1;    // kg, as it is felt at the handle; > 0
-  double damping = 0;   // N s/m
-  double coulomb = 0;   // N, the friction that does not depend on speed; it holds as much as it brakes
-  double encoder = 0;   // m a step; 0: exact
+  double mass = 0.1;   // kg, as it is felt at the handle; > 0
+  double damping = 0;  // N s/m
+  double coulomb = 0;  // N, the friction that does not depend on speed; it holds as much as it brakes
+  double encoder = 0;  // m a step; 0: exact
   double force_limit = std::numeric_limits<double>::infinity();  // N
 };
 

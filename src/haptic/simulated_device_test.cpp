@@ -267,8 +267,8 @@ TEST(SimulatedDevice, TicksWithoutAllocating) {
 
 TEST(SimulatedDevice, TheSameCallsGiveTheSameBits) {
   const auto run = [] {
-    SimulatedDevice device({.mass = 0.05, .damping = 0.1, .coulomb = 0.2, .encoder = 1e-5}, {.mass = 0.1, .stiffness = 300},
-                           period, 2);
+    SimulatedDevice device({.mass = 0.05, .damping = 0.1, .coulomb = 0.2, .encoder = 1e-5},
+                           {.mass = 0.1, .stiffness = 300}, period, 2);
     device.hold_at(0.01, 0, 0);
     for (int i = 0; i < 3000; ++i) device.tick(-500 * device.reading().position, 0.02 * std::sin(0.003 * i));
     return device.position();

@@ -33,7 +33,7 @@ struct Curve {
 struct Panel {
   std::string y_label;  // "p [m]"
   std::vector<Curve> curves;
-  double y_tick = 0;  // ticks stand at whole multiples of this; 0: where 1, 2 and 5 times powers of ten are
+  double y_tick = 0;              // ticks stand at whole multiples of this; 0: where 1, 2 and 5 times powers of ten are
   Scale y_scale = Scale::linear;  // logarithmic: only positive ys are shown, and y_tick does not count
 };
 

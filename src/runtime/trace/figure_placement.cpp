@@ -194,7 +194,8 @@ std::vector<bool> choose_dashes(const Panel& panel, const Axis& y_axis) {
   for (std::size_t i = 1; i < dashed.size(); ++i) {
     if (panel.curves[i].line == Line::marks) continue;
     for (std::size_t j = 0; j < i && !dashed[i]; ++j) {
-      dashed[i] = panel.curves[j].line != Line::marks && coincide(panel.curves[i], panel.curves[j], y_axis.high - y_axis.low);
+      dashed[i] =
+          panel.curves[j].line != Line::marks && coincide(panel.curves[i], panel.curves[j], y_axis.high - y_axis.low);
     }
   }
   return dashed;
@@ -242,8 +243,7 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
   for (std::size_t i = 0; i < count; ++i) {
     const Panel& panel = figure.panels[i];
     PanelPlacement& placed = placement.panels[i];
-    placed.y_axis =
-        choose_y_axis(panel, extent({&panel, 1}, &Curve::ys, figure.x_scale), y_ticks(panel_height));
+    placed.y_axis = choose_y_axis(panel, extent({&panel, 1}, &Curve::ys, figure.x_scale), y_ticks(panel_height));
     placed.factor = factor_text(placed.y_axis);
     placed.dashed = choose_dashes(panel, placed.y_axis);
     any_factor |= !placed.factor.empty();
