@@ -18,7 +18,7 @@ ZWidthPoint theory_at(const Loop& loop, double amplitude, double wall_damping) {
 
 std::vector<double> choose_dampings(const Loop& loop, double most) {
   constexpr int count = 16;
-  const double high = 0.97 * most;
+  const double high = 0.95 * most;
   const double low = std::min(std::max((loop.device.damping + loop.arm.damping) / 10, most / 2000), high / 2);
   std::vector<double> dampings = {0};
   for (int i = 0; i < count; ++i) dampings.push_back(low * std::pow(high / low, i / (count - 1.0)));

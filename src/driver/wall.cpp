@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -69,7 +70,9 @@ struct Question {
   double rate = 0;
   std::vector<std::string> notes;
 
-  std::string title() const { return preset ? std::string(preset->title) : "a device"; }
+  std::string title() const {
+    return preset ? std::string(preset->title) : fmt::format("A device of {:.4g} g", 1e3 * loop.device.mass);
+  }
   bool has_friction() const { return loop.device.coulomb > 0; }
   double amplitude() const { return options.trial.amplitude; }
 };
@@ -185,7 +188,8 @@ bool is_cut_off(const Question& question, const std::optional<double>& stiffness
 
 void print_text(const Question& question, const analysis::ZWidth& width, const std::vector<std::string>& files) {
   const haptic::Device& device = question.loop.device;
-  say(stdout, "{}: {:.4g} g, {:.3g} N s/m", question.title(), 1e3 * device.mass, device.damping);
+  say(stdout, "{}: {:.4g} g, {:.3g} N s/m", question.preset ? question.preset->title : "a device", 1e3 * device.mass,
+      device.damping);
   if (device.coulomb > 0) say(stdout, ", friction {:.3g} N", device.coulomb);
   if (device.encoder > 0) say(stdout, ", encoder steps of {:.3g} um", 1e6 * device.encoder);
   say(stdout, "; {:.6g} Hz, delay of {}\n", question.rate,
@@ -208,7 +212,8 @@ void print_text(const Question& question, const analysis::ZWidth& width, const s
         guard ? fmt::format(" {:>10}", text_stiffness(point.guarded, width.most_stiffness)) : "", cut_off ? " *" : "");
   }
   if (any_cut_off) say(stdout, "  * at this amplitude the force limit cuts it off: softer than it says\n");
-  say(stdout, "\n  with a damping of {:.4g} N s/m or more no wall is stable\n", width.most_wall_damping);
+  say(stdout, "\n  with a damping of {:.4g} N s/m or more no wall is stable{}\n", width.most_wall_damping,
+      friction ? ", were there no friction" : "");
   if (guard)
     say(stdout, "  the guard: a passivity controller that brakes with at most {:.4g} N s/m\n", width.guard_damping);
   for (const std::string& file : files) say(stdout, "  wrote {}\n", file);
@@ -298,9 +303,18 @@ bool draw(const Question& question, const analysis::ZWidth& width, const std::st
   bottom /= 2;
   std::vector<double> passive_xs;
   for (const analysis::ZWidthPoint& point : theory) {
-    passive_xs.push_back(point.wall_damping);
-    passive.push_back(std::max(point.passive, bottom));
     if (!(point.passive > bottom)) break;
+    passive_xs.push_back(point.wall_damping);
+    passive.push_back(point.passive);
+  }
+  if (!passive.empty() && passive.size() < theory.size()) {
+    double inside = passive_xs.back(), outside = theory[passive.size()].wall_damping;
+    for (int i = 0; i < 20; ++i) {
+      const double middle = (inside + outside) / 2;
+      (analysis::passive_stiffness(question.loop, middle) > bottom ? inside : outside) = middle;
+    }
+    passive_xs.push_back(inside);
+    passive.push_back(bottom);
   }
 
   trace::Figure figure;
@@ -318,10 +332,10 @@ bool draw(const Question& question, const analysis::ZWidth& width, const std::st
   if (question.options.with_guard)
     panel.curves.push_back({"with guard", "", dampings, guarded, false, trace::Line::marks});
   panel.curves.push_back({"eigenvalues", "", xs, linear});
-  panel.curves.push_back({"(b + B) / (T/2 + t_d)", "", xs, straight, false, trace::Line::dashed});
+  panel.curves.push_back({"(b + B) / (T/2 + delay)", "", xs, straight, false, trace::Line::dashed});
   if (question.has_friction())
     panel.curves.push_back({"the same with friction", "", xs, with_friction, false, trace::Line::dashed});
-  if (theory.front().passive > 0) panel.curves.push_back({"passive", "", passive_xs, passive});
+  if (!passive.empty()) panel.curves.push_back({"passive", "", passive_xs, passive});
   figure.panels.push_back(std::move(panel));
   const haptic::Device& device = question.loop.device;
   figure.note = fmt::format("mass {:.4g} g, damping {:.3g} N s/m", 1e3 * device.mass, device.damping);

@@ -116,12 +116,7 @@ class Drawing {
     cairo_clip(cairo_);
     for (std::size_t i = 0; i < placed.curves.size(); ++i) {
       set_curve_color(i, placed.curves.size());
-      if (panel.curves[i].line == Line::marks) {
-        for (const std::vector<Point>& points : placed.curves[i]) {
-          for (Point point : points) mark(point.x, point.y);
-        }
-        continue;
-      }
+      if (panel.curves[i].line == Line::marks) continue;
       set_dashes(placed.dashed[i]);
       draw_curve(placed.curves[i], curve_width(placed.curves.size()));
     }
@@ -130,6 +125,7 @@ class Drawing {
     if (any) draw_ticks(placed);
     cairo_rectangle(cairo_, box.left, box.top, box.width(), box.height());
     stroke(0.25, 0.6);
+    draw_marks(panel, placed);
 
     if (!any)
       painter_.draw("no data", (box.left + box.right) / 2, (box.top + box.bottom) / 2 + 3, Align::center,
@@ -164,6 +160,17 @@ class Drawing {
   void set_dashes(bool dashed) {
     constexpr double pattern[] = {3, 3};
     cairo_set_dash(cairo_, pattern, dashed ? 2 : 0, 0);
+  }
+
+  // Over the lines, and whole where they stand on the frame; the first curve's on top.
+  void draw_marks(const Panel& panel, const PanelPlacement& placed) {
+    for (std::size_t i = placed.curves.size(); i-- > 0;) {
+      if (panel.curves[i].line != Line::marks) continue;
+      set_curve_color(i, placed.curves.size());
+      for (const std::vector<Point>& points : placed.curves[i]) {
+        for (Point point : points) mark(point.x, point.y);
+      }
+    }
   }
 
   void mark(double x, double y) {
