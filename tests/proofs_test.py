@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import unittest
 
 TACTUS = sys.argv.pop(1) if len(sys.argv) > 1 else "tactus"
@@ -140,6 +141,90 @@ class Verdicts(unittest.TestCase):
         self.assertGreater(len(every), 900)
         decided = sum(verdict in ("exclusive", "overlap") for verdict in every)
         self.assertGreaterEqual(10 * decided, 9 * len(every), f"{decided} of {len(every)}")
+
+THROW = """
+simulation ending_time = 10
+automaton ball in Held, Thrown, Fallen;
+automaton lamp in Off, On;
+boundary p with p(0) = (0, 0);  wind(0) = 0;  light(0) = 0;  n(0) = 0;
+external sky reads gust
+system
+  in !ball.Thrown { p' = (0, 0); }
+  in ball.Thrown  { p'' = (wind, -9.81); }
+  wind' = 0;  light' = 0;  n' = 0;
+  event go at 1;
+  transition Gust in ball.Thrown when gust > 1 && wind < 0.5 { next(wind) = 1; }
+  transition Calm when t > 3 && wind > 0.5 { next(wind) = 0; }
+  transition Switch in lamp.Off when t > 1.2 { goto lamp.On;  next(light) = 5; }
+  transition Still in ball.Held when t > 8 && n < 1 { next(n) = 1;  next(wind) = 0; }
+  transition Drop in ball.Thrown when p[2] < -9 { goto ball.Fallen; }
+  plan Throw in ball.Held when go
+    choose v = (3, 8) { goto ball.Thrown;  next(p') = v; }
+    for 1.5 reaching p = (6, 1) { goto ball.Held; }
+"""
+
+
+class Interference(unittest.TestCase):
+    """What a plan's targets depend on, and which transitions change it while the plan runs."""
+
+    def plans(self, *files):
+        done = subprocess.run([TACTUS, "check", *files, "--json"], capture_output=True, text=True, timeout=60)
+        return {plan["name"]: plan for plan in json.loads(done.stdout)["plans"]}
+
+    def example(self, name):
+        return self.plans(os.path.join(EXAMPLES, name + ".tact"))
+
+    def causes(self, plan):
+        return {cause["name"]: cause["changes"] for cause in plan["interfering"]}
+
+    def test_a_small_model(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".tact") as file:
+            file.write(THROW)
+            file.flush()
+            throw = self.plans(file.name)["Throw"]
+            text = subprocess.run([TACTUS, "check", file.name], capture_output=True, text=True, timeout=60).stdout
+        self.assertEqual(throw["line"], 17)
+        # The wind blows on the ball; a lamp does not; Still is of a mode that the ball is not in while it flies.
+        self.assertEqual(self.causes(throw), {"Gust": ["wind"], "Calm": ["wind"], "Drop": ["ball"]})
+        self.assertEqual(throw["harmless"], ["Switch"])
+        self.assertEqual(throw["depends_on"], ["p", "p'", "wind"])
+        # What an input does is not known when the plan is made.
+        self.assertEqual({c["name"]: c["foreseen"] for c in throw["interfering"]}, {"Gust": False, "Calm": True, "Drop": True})
+        self.assertIn("plan Throw: 3 transitions could interfere", text)
+        self.assertIn("in phase 1 changes wind; the search does not foresee it", text)
+
+    def test_ships_do_not_disturb_each_other(self):
+        for name in ("dueling_spaceships", "dueling_spaceships_free"):
+            plans = self.example(name)
+            self.assertEqual(set(plans), {"a.Fire", "b.Fire"})
+            for own, other in (("a", "b"), ("b", "a")):
+                fire = plans[f"{own}.Fire"]
+                self.assertEqual(fire["interfering"], [], name)
+                # The other torpedo flies meanwhile, or not.
+                self.assertIn(f"{other}.Fire", fire["harmless"])
+                self.assertIn(f"{own}.p", fire["depends_on"])
+                self.assertIn("s2" if own == "a" else "s1", fire["depends_on"])
+                self.assertNotIn(f"{other}.p", fire["depends_on"])
+
+    def test_the_engine_of_the_stunt_car(self):
+        plans = self.example("stunt_track")
+        self.assertEqual(set(plans), {"Jump", "Brake"})
+        # Brake's end takes the engine's force away, should it come while the car climbs; in flight it does not matter.
+        jump = self.causes(plans["Jump"])
+        self.assertEqual(jump, {"Brake.phase1": ["push"]})
+        self.assertEqual(plans["Jump"]["interfering"][0]["phases"], [1])
+        # Braking ends in the curve if it is late: the road is another, and so is the velocity along it.
+        brake = self.causes(plans["Brake"])
+        self.assertIn("car", brake["ToEast"])
+        self.assertIn("push", brake["Jump"])
+        self.assertFalse({c["name"]: c["foreseen"] for c in plans["Brake"]["interfering"]}["Jump"])
+
+    def test_nothing_disturbs_the_docking(self):
+        plans = self.example("docking_spaceship")
+        self.assertEqual(set(plans), {"Undock", "Trip", "Dock"})
+        for plan in plans.values():
+            self.assertEqual(plan["interfering"], [])
+            self.assertLessEqual({"p", "p'", "u"}, set(plan["depends_on"]))
 
 
 if __name__ == "__main__":
