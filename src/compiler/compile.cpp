@@ -178,7 +178,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
   if (diags.has_errors()) return std::nullopt;
 
-  flat::Model flat = flatten::flatten(model, names, diags);
+  flat::Model flat = flatten::flatten(
+      model, names, diags, options.watches_axioms ? flatten::Axioms::watched : flatten::Axioms::taken_as_given);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
   if (!flat.events.empty())
     pages.add("events", "what happens at each event, handlers in the order of the data",
@@ -233,6 +234,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     return std::nullopt;
   }
   if (options.guards && has_jumps) judge_guards(*structures, *sorted, *options.guards);
+  if (options.interference && !first.plans.empty()) *options.interference = find_interference(*structures, *sorted);
 
   bool has_relations = false;
   lower::Space space;

@@ -360,6 +360,7 @@ int run(const RunOptions& options) {
   auto before_compile = Clock::now();
   std::vector<std::string> settable;
   compiler::Options compile_options{*overrides};
+  compile_options.watches_axioms = options.monitor_axioms;
   compile_options.settable = &settable;
   if (init) compile_options.starts = init->starts;
   api::Compiled compiled = init ? api::compile_texts(init->texts, compile_options)

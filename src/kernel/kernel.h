@@ -109,6 +109,8 @@ int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
+/* Once, behind the last part: what checks were promised and has not happened is broken now. */
+int tk_end_run(const tactus_model* model, tactus_instance* instance);
 /* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before tk_fire, for
  * it may evaluate the derivative. */
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);

@@ -564,6 +564,16 @@ class Lowering {
       add_channel(flat::primed(input.name, 1), flat::unit_of(input.quantity, 1), input.shape, rates,
                   TACTUS_CHANNEL_DERIVATIVE, builder);
     }
+    // Each mode by its name, 1 or 0.
+    for (const flat::Automaton& automaton : model_.automata) {
+      for (std::size_t mode = 0; mode < automaton.modes.size(); ++mode) {
+        const ExprId is_it =
+            pool_.make(Op::equal, pool_.discrete(automaton.slot), pool_.constant(static_cast<double>(mode)));
+        add_channel(automaton.name + "." + automaton.modes[mode], "", expr::Shape::scalar(),
+                    {pool_.make(Op::select, is_it, pool_.constant(1), pool_.constant(0))}, TACTUS_CHANNEL_DISCRETE,
+                    builder);
+      }
+    }
     add_drawings(builder);
     program_.outputs = builder.take();
   }
@@ -790,6 +800,12 @@ class Lowering {
         note(equation.right);
       }
       for (const structure::Jump::Set& set : jump.sets) note(set.value);
+      std::vector<ExprId> remembered;  // of what was before
+      for (const flat::Update& update : model_.events[event].updates) {
+        const ExprId value = hidden_value(update.value);
+        remembered.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.discrete(update.discrete));
+        note(remembered.back());
+      }
       solve_needed(builder, read);
       for (std::size_t b = 0; b < solved.solutions.size(); ++b) {
         const Solution& solution = solved.solutions[b];
@@ -803,6 +819,10 @@ class Lowering {
       // All values before any of them changes what the others read.
       std::vector<ir::Value> values;
       for (const structure::Jump::Set& set : jump.sets) values.push_back(builder.value(set.value));
+      std::vector<ir::Value> kept;
+      for (ExprId value : remembered) kept.push_back(builder.value(value));
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        builder.store(ir::Op::store_discrete, model_.events[event].updates[i].discrete, kept[i]);
       for (std::size_t i = 0; i < values.size(); ++i)
         builder.store(ir::Op::store_state, place_of_state_.at(jump.sets[i].state), values[i]);
       for (const flat::Transition::Goto& to : transition.gotos) {

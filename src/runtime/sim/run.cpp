@@ -185,8 +185,11 @@ int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uin
   const auto* from = reinterpret_cast<const Listening*>(listening);
   Run* run = from->run;
   const std::uint32_t kind = from->inner->events[event].kind;
-  // The jump itself is told, not its handlers; the start is none, and what a plan tries out has not happened.
-  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && instance->is_planning == 0) {
+  // The jump itself is told, not its handlers; start and end are none, nor is what monitors note, and what a plan tries out has not
+  // happened.
+  const bool is_end = kind == TACTUS_AT && from->inner->events[event].count == 0;
+  const bool is_told = kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && kind != TACTUS_CHECK && !is_end;
+  if (is_told && instance->is_planning == 0) {
     run->events_total_++;
     if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
   }
@@ -641,6 +644,10 @@ Outcome Run::finish() {
   if (instance_->expectations > 0)
     notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
+  const bool is_whole = ending_ == Ending::done || ending_ == Ending::stopped;
+  if (has_events_ && started && finite && is_whole) {
+    if (int status = tk_end_run(model_, instance_.get())) fail(status);
+  }
   outcome.ending = ending_;
   if (has_events_) tell_of_ties();
   outcome.broken = std::move(broken_);
