@@ -41,7 +41,7 @@ uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last. Where x moves by more than the tolerance, the first stage is no longer its derivative.
+ * what they were off before the last, or what is expected of it where that one was tiny. Where x moves by more than the tolerance, the first stage is no longer its derivative.
  * Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
@@ -60,6 +60,8 @@ int tk_solve_start(const tactus_model* model, tactus_instance* instance);
 /* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
  * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
 uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
+/* The same for another b; a and work as tk_least_norm left them. */
+void tk_least_norm_again(uint32_t rows, uint32_t n, const double* a, const double* b, double* u, double* work);
 
 /* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
  * model has too many states for it. */
