@@ -24,6 +24,7 @@ constexpr const char* main_footer = R"(Examples:
   tactus explain ball.tact                      what the compiler made of it
   tactus format ball.tact                       lay out its text
   tactus linearize cart.tact --at equilibrium   poles, zeros, Bode and step plots
+  tactus wall --preset touch --rate 1000        how stiff a wall a device can show
 
 `tactus COMMAND --help` says more about each.
 Exit codes: 0 done; 1 the model has errors; 2 usage; 3 a check was broken; 4 the run failed, all rows kept;
@@ -96,6 +97,18 @@ constexpr const char* play_footer = R"(Examples:
 
 Prints the page's address, which works once and only on this machine, and opens it where there is a screen. The text can be edited in the
 page; nothing is written to the file until it is saved there. Ctrl-C ends the world and tells how the loop kept its time.)";
+
+constexpr const char* wall_footer = R"(Examples:
+  tactus wall --preset touch --rate 1000 --delay 1 --out wall.svg
+  tactus wall --mass 0.1 --damping 0.5 --delay 1            a device of 100 g without friction
+  tactus wall --preset falcon --guard --csv wall.csv        with the passivity controller before the hand
+  tactus wall --preset omega --arm 0.15,3,400 --unilateral  held against a wall of one side
+  tactus wall --list-presets
+
+A virtual wall pushes back with K x + B v, computed from samples and held from tick to tick: too stiff, and it shakes. For each
+damping B the largest stiffness K: `passive` whoever holds the device; `theory` (b + B) / (T/2 + t_d); `linear` by the eigenvalues of
+the sampled loop; `simulated` with friction and encoder, where the amplitude begins to grow. docs/walls.md explains.
+All is in SI units. The same command prints the same digits.)";
 
 constexpr const char* export_footer = R"(Examples:
   tactus export c ball.tact -o ball_c           ball_c/ball.c, ball.h, Makefile
@@ -352,6 +365,41 @@ Command parse_command_line(int argc, const char* const* argv) {
   play_command->add_flag("--json", play.json, "print JSON");
   play_command->add_flag("--quiet", play.quiet, "print nothing but the address and errors");
 
+  WallOptions wall;
+  CLI::App* wall_command =
+      app.add_subcommand("wall", "the largest stable stiffness of a virtual wall, by theory and in simulated time");
+  wall_command->footer(wall_footer);
+  wall_command->add_option("--preset", wall.preset, "a device by name; --list-presets tells which there are")
+      ->type_name("NAME");
+  wall_command->add_flag("--list-presets", wall.list_presets, "print the devices that are known, and end");
+  wall_command->add_option("--rate", wall.rate, "ticks a second; 1000 when not given")->type_name("HZ");
+  wall_command->add_option("--delay", wall.delay, "ticks from a force to its effect; 0 when not given")
+      ->type_name("TICKS");
+  wall_command->add_option("--mass", wall.mass, "of the device, as felt at its handle")->type_name("KG");
+  wall_command->add_option("--damping", wall.damping, "viscous, of the device")->type_name("NS/M");
+  wall_command->add_option("--coulomb", wall.coulomb, "friction that does not depend on speed")->type_name("N");
+  wall_command->add_option("--encoder", wall.encoder, "one step of the encoder; 0: exact")->type_name("M");
+  wall_command->add_option("--force-limit", wall.force_limit, "the largest force of the device")->type_name("N");
+  wall_command->add_option("--arm", wall.arm, "holds the device: mass, damping, stiffness")
+      ->delimiter(',')
+      ->type_name("KG,NS/M,N/M")
+      ->allow_extra_args(false);
+  wall_command->add_option("--amplitude", wall.amplitude, "from where the device is let go; 0.001 when not given")
+      ->type_name("M");
+  wall_command->add_flag("--unilateral", wall.unilateral, "a wall of one side, the arm leaning on it; needs --arm");
+  wall_command->add_option("--push", wall.push, "with how much it leans; 1 when not given")->type_name("N");
+  wall_command->add_option("--at", wall.at, "at these dampings of the wall; 17 of them when not given")
+      ->delimiter(',')
+      ->type_name("B,B")
+      ->allow_extra_args(false);
+  wall_command->add_flag("--guard", wall.guard, "also with a passivity controller between wall and device");
+  wall_command->add_option("-o,--out", wall.out, "draw it: .svg, .png or .pdf")
+      ->type_name("wall.svg")
+      ->allow_extra_args(false);
+  wall_command->add_option("--csv", wall.csv, "write the table there")->type_name("wall.csv");
+  wall_command->add_flag("--json", wall.json, "print one JSON object");
+  wall_command->add_flag("--quiet", wall.quiet, "print nothing but errors");
+
   ExportCOptions export_c;
   CLI::App* export_c_command = export_command->add_subcommand("c", "as C: one .c, one .h, a Makefile");
   export_c_command->footer(export_footer);
@@ -401,8 +449,8 @@ Command parse_command_line(int argc, const char* const* argv) {
     const CLI::App& command = reached();
     if (&command == &app) {
       std::string word = argc > 1 ? argv[1] : "";
-      std::vector<std::string> names = {"run",  "check",     "explain",     "format", "lsp",
-                                        "plot", "linearize", "equilibrium", "play",   "export"};
+      std::vector<std::string> names = {"run",       "check",       "explain", "format", "lsp",   "plot",
+                                        "linearize", "equilibrium", "play",    "wall",   "export"};
       if (word.empty())
         return Finished{
             usage_error(json, "a command is missing", "such as `tactus run model.tact`; `tactus --help` lists them")};
@@ -429,6 +477,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   if (*linearize_command) return linearize;
   if (*equilibrium_command) return equilibrium;
   if (*play_command) return play;
+  if (*wall_command) return wall;
   return export_c;
 }
 

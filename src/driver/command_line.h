@@ -13,7 +13,7 @@ struct Finished {
 };
 
 using Command = std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, FormatOptions, LspOptions, PlotOptions,
-                             LinearizeOptions, EquilibriumOptions, PlayOptions, ExportCOptions>;
+                             LinearizeOptions, EquilibriumOptions, PlayOptions, WallOptions, ExportCOptions>;
 
 Command parse_command_line(int argc, const char* const* argv);
 

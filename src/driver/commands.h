@@ -129,6 +129,25 @@ struct PlayOptions {
 };
 int play(const PlayOptions& options);
 
+struct WallOptions {
+  std::string preset;
+  std::optional<double> mass, damping, coulomb, encoder, force_limit;  // of the device, SI
+  std::vector<double> arm;                                             // mass, damping, stiffness
+  double rate = 1000;
+  int delay = 0;  // ticks
+  double amplitude = 1e-3;
+  bool unilateral = false;
+  double push = 1;
+  std::vector<double> at;  // dampings of the wall
+  bool guard = false;
+  std::vector<std::string> out;  // .svg, .png, .pdf
+  std::string csv;
+  bool list_presets = false;
+  bool json = false;
+  bool quiet = false;
+};
+int wall(const WallOptions& options);
+
 struct ExportCOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;

@@ -39,6 +39,7 @@ int main(int argc, char** argv) {
                                  [](const driver::LinearizeOptions& options) { return driver::linearize(options); },
                                  [](const driver::EquilibriumOptions& options) { return driver::equilibrium(options); },
                                  [](const driver::PlayOptions& options) { return driver::play(options); },
+                                 [](const driver::WallOptions& options) { return driver::wall(options); },
                                  [](const driver::ExportCOptions& options) { return driver::export_c(options); },
                              },
                              driver::parse_command_line(argc, argv));

@@ -50,7 +50,7 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
-  if (tk_part_is_adaptive(solver) || tactus_is_stiff_solver(solver) || h == 0.0 || theta == 0.0 || theta == 1.0) {
+  if (tk_part_is_adaptive(solver) || solver == TACTUS_ROSENBROCK_FIXED || h == 0.0 || theta == 0.0 || theta == 1.0) {
     tk_dense(model, instance, solver, t, x);
     return;
   }

@@ -251,6 +251,9 @@ void add_keywords(Items& items, const View& view, const Situation& now, bool beh
     case Word::interact:
       for (const std::string_view word : parse::places::interact) items.add(word, item_keyword, "", "", 'b');
       break;
+    case Word::join:
+      for (const std::string_view word : parse::places::join) items.add(word, item_keyword, "", "", 'b');
+      break;
     default:
       break;
   }

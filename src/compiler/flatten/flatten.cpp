@@ -65,6 +65,10 @@ class Flattener {
     for (std::uint32_t i = 0; i < tree_.problems.size(); ++i) add_plan(i);
     for (const parse::Must& must : tree_.musts) add_must(must);
     for (flat::Event& monitor : monitors) flat_.events.push_back(std::move(monitor));
+    for (const parse::Energy& energy : tree_.energies) add_energy(energy);
+    for (const flat::Discrete& discrete : flat_.discrete)
+      if (!flat_.energies.empty() && discrete.name == "book.booked") flat_.ledger = discrete.first + 1;
+    for (const parse::Power& power : tree_.powers) add_power(power);
     add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
@@ -195,6 +199,21 @@ class Flattener {
                             tree_.equations[equation].span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1, 0,
                             mode_of(tree_.equations[equation].mode)});
     }
+  }
+
+  void add_energy(const parse::Energy& energy) {
+    const expr::Node& leaf = flat_.pool[evaluate(energy.variable, nullptr).items[0]];
+    TACTUS_CHECK(leaf.op == Op::variable);
+    flat_.energies.push_back({flat::VariableId(leaf.index), energy.span});
+  }
+
+  void add_power(const parse::Power& power) {
+    const Value in = evaluate(power.in, nullptr);
+    const Value out = evaluate(power.out, nullptr);
+    flat::Power made{names_.text(power.name), power.span, {}, power.is_joined};
+    const std::size_t count = std::max(in.items.size(), out.items.size());
+    for (std::uint32_t i = 0; i < count; ++i) made.pairs.push_back({as_number(in.item(i)), as_number(out.item(i))});
+    flat_.powers.push_back(std::move(made));
   }
 
   struct Sides {

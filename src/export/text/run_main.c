@@ -87,7 +87,10 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   }
   if (tactus_is_stiff_solver(solver) && (!RUN_MODEL.tangent || RUN_MODEL.layout.size == RUN_MODEL.layout.linear) &&
       RUN_MODEL.state_count > 0) {
-    return run_usage("`rosenbrock` has no room for the Jacobian of so many states");
+    return run_usage("this solver has no room for the Jacobian of so many states");
+  }
+  if (tactus_needs_energy(solver) && RUN_MODEL.ledger == 0) {
+    return run_usage("this solver keeps the balance of an energy, and the model declares none");
   }
   plan->solver = solver;
 

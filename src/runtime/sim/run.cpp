@@ -511,8 +511,13 @@ void Run::tell_of_ties() {
   }
   if (told(instance_->slides, slides_)) {
     notes_.push_back(
-        fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
-                    instance_->time, model.relations[tie - model.event_count].line));
+        tie < model.event_count
+            ? fmt::format(
+                  "by t = {:.9g} the mode changes to and fro by `{}` and others: the motion is between them, along "
+                  "their surface",
+                  instance_->time, model.events[tie].name)
+            : fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                          instance_->time, model.relations[tie - model.event_count].line));
   }
   if (told(instance_->releases, releases_))
     notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));

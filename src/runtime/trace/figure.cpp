@@ -116,6 +116,7 @@ class Drawing {
     cairo_clip(cairo_);
     for (std::size_t i = 0; i < placed.curves.size(); ++i) {
       set_curve_color(i, placed.curves.size());
+      if (panel.curves[i].line == Line::marks) continue;
       set_dashes(placed.dashed[i]);
       draw_curve(placed.curves[i], curve_width(placed.curves.size()));
     }
@@ -124,6 +125,7 @@ class Drawing {
     if (any) draw_ticks(placed);
     cairo_rectangle(cairo_, box.left, box.top, box.width(), box.height());
     stroke(0.25, 0.6);
+    draw_marks(panel, placed);
 
     if (!any)
       painter_.draw("no data", (box.left + box.right) / 2, (box.top + box.bottom) / 2 + 3, Align::center,
@@ -160,6 +162,23 @@ class Drawing {
     cairo_set_dash(cairo_, pattern, dashed ? 2 : 0, 0);
   }
 
+  // Over the lines, and whole where they stand on the frame; the first curve's on top.
+  void draw_marks(const Panel& panel, const PanelPlacement& placed) {
+    for (std::size_t i = placed.curves.size(); i-- > 0;) {
+      if (panel.curves[i].line != Line::marks) continue;
+      set_curve_color(i, placed.curves.size());
+      for (const std::vector<Point>& points : placed.curves[i]) {
+        for (Point point : points) mark(point.x, point.y);
+      }
+    }
+  }
+
+  void mark(double x, double y) {
+    cairo_new_sub_path(cairo_);
+    cairo_arc(cairo_, x, y, 2.2, 0, 6.283185307179586);
+    cairo_fill(cairo_);
+  }
+
   void draw_curve(const Strokes& strokes, double width) {
     cairo_set_line_width(cairo_, width);
     cairo_set_line_join(cairo_, CAIRO_LINE_JOIN_ROUND);
@@ -192,10 +211,14 @@ class Drawing {
     for (std::size_t i = 0; i < legend.entries.size(); ++i) {
       set_curve_color(legend.entries[i], panel.curves.size());
       cairo_set_line_width(cairo_, 1.4);
-      set_dashes(placed.dashed[legend.entries[i]]);
-      line(x, y - 3, x + sample_width, y - 3);
-      cairo_stroke(cairo_);
-      set_dashes(false);
+      if (panel.curves[legend.entries[i]].line == Line::marks) {
+        mark(x + sample_width / 2, y - 3);
+      } else {
+        set_dashes(placed.dashed[legend.entries[i]]);
+        line(x, y - 3, x + sample_width, y - 3);
+        cairo_stroke(cairo_);
+        set_dashes(false);
+      }
       painter_.draw(legend.names[i], x + sample_width + sample_gap, y, Align::left, legend_style);
       if (legend.in_line) {
         x += sample_width + sample_gap + painter_.width(legend.names[i], legend_style) + entry_gap;

@@ -15,6 +15,10 @@
 
 namespace trace {
 
+enum class Scale { linear, logarithmic };
+// How a curve is drawn: through its points, or as a mark at each of them.
+enum class Line { solid, dashed, marks };
+
 // xs and ys are as long as one another (else the shorter counts), are not copied and must outlive the figure. xs comes
 // in order. What is not finite makes a gap.
 struct Curve {
@@ -23,15 +27,15 @@ struct Curve {
   std::span<const double> xs;
   std::span<const double> ys;
   bool is_staircase = false;  // constant between events: level from each point to the next
+  Line line = Line::solid;
 };
 
 struct Panel {
   std::string y_label;  // "p [m]"
   std::vector<Curve> curves;
-  double y_tick = 0;  // ticks stand at whole multiples of this; 0: where 1, 2 and 5 times powers of ten are
+  double y_tick = 0;              // ticks stand at whole multiples of this; 0: where 1, 2 and 5 times powers of ten are
+  Scale y_scale = Scale::linear;  // logarithmic: only positive ys are shown, and y_tick does not count
 };
-
-enum class Scale { linear, logarithmic };
 
 struct Figure {
   std::string title;  // none when empty

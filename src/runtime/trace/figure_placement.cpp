@@ -28,6 +28,7 @@ Range extent(std::span<const Panel> panels, std::span<const double> Curve::* coo
       for (std::size_t i = 0; i < count; ++i) {
         if (!(std::abs(curve.xs[i]) <= largest_drawable) || !(std::abs(curve.ys[i]) <= largest_drawable)) continue;
         if (x_scale == Scale::logarithmic && !(curve.xs[i] > 0)) continue;
+        if (panel.y_scale == Scale::logarithmic && !(curve.ys[i] > 0)) continue;
         range.low = std::min(range.low, (curve.*coordinate)[i]);
         range.high = std::max(range.high, (curve.*coordinate)[i]);
       }
@@ -56,6 +57,18 @@ Axis choose_x_axis(double low, double high, Scale scale, double width, const Tex
     double needed = (widest(axis.labels, painter, tick_style) + 10) * static_cast<double>(axis.labels.size());
     if (needed <= width || target <= 1) return axis;
   }
+}
+
+// The y axis of a panel for data in that range.
+Axis choose_y_axis(const Panel& panel, Range data, int target) {
+  if (panel.y_scale == Scale::logarithmic) {
+    if (!(data.low > 0)) return choose_logarithmic_axis(1, 10, target);  // no data
+    const Range decades = padded_range(std::log10(data.low), std::log10(data.high), 0.06);
+    return choose_logarithmic_axis(std::pow(10, decades.low), std::pow(10, decades.high), target);
+  }
+  const Range range = padded_range(data.low, data.high, 0.06);
+  return panel.y_tick > 0 ? choose_axis_of_multiples(range.low, range.high, target, panel.y_tick)
+                          : choose_axis(range.low, range.high, target);
 }
 
 bool needs_legend(const Panel& panel) {
@@ -176,10 +189,13 @@ bool coincide(const Curve& a, const Curve& b, double range) {
 
 std::vector<bool> choose_dashes(const Panel& panel, const Axis& y_axis) {
   std::vector<bool> dashed(panel.curves.size());
+  for (std::size_t i = 0; i < dashed.size(); ++i) dashed[i] = panel.curves[i].line == Line::dashed;
   if (panel.curves.size() > distinct_colors) return dashed;
   for (std::size_t i = 1; i < dashed.size(); ++i) {
+    if (panel.curves[i].line == Line::marks) continue;
     for (std::size_t j = 0; j < i && !dashed[i]; ++j) {
-      dashed[i] = coincide(panel.curves[i], panel.curves[j], y_axis.high - y_axis.low);
+      dashed[i] =
+          panel.curves[j].line != Line::marks && coincide(panel.curves[i], panel.curves[j], y_axis.high - y_axis.low);
     }
   }
   return dashed;
@@ -227,11 +243,7 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
   for (std::size_t i = 0; i < count; ++i) {
     const Panel& panel = figure.panels[i];
     PanelPlacement& placed = placement.panels[i];
-    Range data = extent({&panel, 1}, &Curve::ys, figure.x_scale);
-    Range range = padded_range(data.low, data.high, 0.06);
-    placed.y_axis = panel.y_tick > 0
-                        ? choose_axis_of_multiples(range.low, range.high, y_ticks(panel_height), panel.y_tick)
-                        : choose_axis(range.low, range.high, y_ticks(panel_height));
+    placed.y_axis = choose_y_axis(panel, extent({&panel, 1}, &Curve::ys, figure.x_scale), y_ticks(panel_height));
     placed.factor = factor_text(placed.y_axis);
     placed.dashed = choose_dashes(panel, placed.y_axis);
     any_factor |= !placed.factor.empty();
@@ -287,11 +299,15 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
   stretch(left, right);
 
   double top = page_edge + title_height + first_gap;
-  for (PanelPlacement& panel : placement.panels) {
+  for (std::size_t i = 0; i < count; ++i) {
+    PanelPlacement& panel = placement.panels[i];
     panel.box = {left, top, right, top + panel_height};
     top += panel_height + gap;
-    panel.to_y.scale = -panel_height / (panel.y_axis.high - panel.y_axis.low);
-    panel.to_y.origin = panel.box.bottom - panel.to_y.scale * panel.y_axis.low;
+    panel.to_y.is_logarithmic = figure.panels[i].y_scale == Scale::logarithmic;
+    const double low = panel.to_y.is_logarithmic ? std::log10(panel.y_axis.low) : panel.y_axis.low;
+    const double high = panel.to_y.is_logarithmic ? std::log10(panel.y_axis.high) : panel.y_axis.high;
+    panel.to_y.scale = -panel_height / (high - low);
+    panel.to_y.origin = panel.box.bottom - panel.to_y.scale * low;
   }
 
   // Curves, in the finest columns that the budget of points allows.
@@ -304,7 +320,8 @@ bool place(const Figure& figure, LegendPlace legends, const TextPainter& painter
         const Staircase steps = curve.is_staircase ? make_staircase(curve.xs, curve.ys) : Staircase();
         const std::span<const double> xs = curve.is_staircase ? std::span<const double>(steps.xs) : curve.xs;
         const std::span<const double> ys = curve.is_staircase ? std::span<const double>(steps.ys) : curve.ys;
-        panel.curves.push_back(decimate(xs, ys, placement.to_x, panel.to_y, column, curve_tolerance));
+        const double tolerance = curve.line == Line::marks ? 0 : curve_tolerance;
+        panel.curves.push_back(decimate(xs, ys, placement.to_x, panel.to_y, column, tolerance));
         points += count_points(panel.curves.back());
       }
     }

@@ -258,5 +258,26 @@ TEST(WriteFigure, LogarithmicAxisShowsOnlyWhatIsPositive) {
   EXPECT_NE(render(figure, "svg").find("no data"), std::string::npos);
 }
 
+TEST(Figure, LogarithmicHeightsAndMarks) {
+  const std::vector<double> xs = {1, 10, 100, 1000, 2000}, ys = {3, 0.5, 40, -1, 0};
+  Figure figure;
+  figure.x_scale = Scale::logarithmic;
+  figure.panels = {{"y", {{"found", "", xs, ys, false, Line::marks}}}};
+  figure.panels[0].y_scale = Scale::logarithmic;
+  const std::string svg = render(figure, "svg");
+  for (const char* label : {">1<", ">10<", ">100<"}) EXPECT_NE(svg.find(label), std::string::npos) << label;
+  // What is not positive has no place on either axis.
+  EXPECT_EQ(svg.find(">1000<"), std::string::npos);
+  figure.panels[0].curves[0].line = Line::solid;
+  const std::string drawn = render(figure, "svg");
+  EXPECT_NE(svg, drawn);
+  figure.panels[0].curves[0].line = Line::dashed;
+  EXPECT_NE(render(figure, "svg").find("dash"), std::string::npos);
+  EXPECT_EQ(drawn.find("stroke-dasharray"), std::string::npos);
+  figure.panels[0].curves[0].ys = std::span(ys).last(2);
+  figure.panels[0].curves[0].xs = std::span(xs).last(2);
+  EXPECT_NE(render(figure, "svg").find("no data"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trace

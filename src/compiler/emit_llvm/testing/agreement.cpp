@@ -36,8 +36,8 @@ Agreement compare_all_backends(std::span<const ir::Program> programs, std::span<
                           std::to_string(plans[k].solver) + ": " + place + "\n" + ir::dump(programs[k]);
       return true;
     };
-    if (differs("C", run_table(library.model(k), plans[k])) ||
-        differs("optimised", run_table(optimised, plans[k])) || (!wasm.empty() && differs("wasm", wasm[k]))) {
+    if (differs("C", run_table(library.model(k), plans[k])) || differs("optimised", run_table(optimised, plans[k])) ||
+        (!wasm.empty() && differs("wasm", wasm[k]))) {
       return result;
     }
     // The first record stands at the start, the last one at the end: see record() in compare.cpp.
