@@ -9,7 +9,6 @@ code 3, and tells when and which.
 import json
 import math
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -163,7 +162,7 @@ class Monitors(unittest.TestCase):
         # The second bounce is half as fast: after 1 + 2 e flights up.
         self.broken(BALL, "Bounce -> next(y') > 1.5", FIRST * (1 + 2 * 0.5))
         self.holds(BALL, "always[0..1](Bounce -> next(y') > 1.5)", "--set", "e=0.6")
-        self.broken(BALL, "always[1..3](Bounce -> next(y') > 1.5)", FIRST * 2)
+        self.broken(BALL, "always[1..3](Bounce -> next(y') > 1.5)", FIRST * 2.5)
         self.holds(BALL, "Bounce -> next(ball.Used)")
         self.broken(BALL, "Bounce -> next(ball.Used) && ball.Used", FIRST)
         self.holds(BALL, "Bounce -> next(bounces) = bounces + 1")
@@ -194,6 +193,42 @@ check
     def test_notes_are_no_events(self):
         told = self.holds(WAVE, "tick -> eventually[0..3](x < 0)")
         self.assertEqual({event["name"] for event in told["events"]}, {"tick", "high"})
+
+    def test_a_sequence_is_an_event(self):
+        checks = "check\n"
+        self.holds(SEQUENCE + checks, "Wave -> next(w) = 2 && w = 0")
+        self.broken(SEQUENCE + checks, "Wave -> next(w) = 0", 1)
+        self.broken(SEQUENCE + checks, "!Wave", 1)
+        self.holds(SEQUENCE + checks, "Wave -> eventually[0..0.25001](Wave.phase1)")
+        self.broken(SEQUENCE + checks, "Wave -> eventually[0..0.24](Wave.phase1)", 1.24)
+
+    def test_exported_c_watches_alike(self):
+        formulas = ["late: tick -> eventually[0..0.4](x > 0.99)", "fine: tick -> eventually[0..0.45](x > 0.99 || x < 0.2)",
+                    "never: eventually(x > 1.01)", "once: eventually(x > 0.99)"]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "wave.tact")
+            with open(path, "w") as file:
+                file.write(WAVE + "".join(f"  {formula};\n" for formula in formulas))
+            subprocess.run([TACTUS, "export", "c", path, "-o", folder, "--quiet"], check=True, timeout=120)
+            subprocess.run(["make", "-C", folder], check=True, capture_output=True, timeout=300)
+            done = subprocess.run([os.path.join(folder, "wave")], capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        broken = sorted(line.split("): ")[1].split(":")[0] for line in done.stderr.splitlines() if "check broken" in line)
+        self.assertEqual(broken, ["late", "never"])
+
+    def test_modes_are_names(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "ball.tact")
+            with open(path, "w") as file:
+                file.write(BALL + "  y > -1;\n")
+            done = subprocess.run([TACTUS, "run", path, "--show", "ball.Used,ball.Fresh", "--every", "0.1", "--out", "-", "--quiet"],
+                                  capture_output=True, text=True, timeout=120)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        rows = [line.split(",") for line in done.stdout.split()]
+        self.assertEqual(rows[0], ["t", "ball.Used", "ball.Fresh"])
+        self.assertEqual(len(rows), 32)
+        for t, used, fresh in rows[1:]:
+            self.assertEqual((used, fresh), ("1", "0") if float(t) > FIRST else ("0", "1"), t)
 
     def test_axioms(self):
         for model in (BALL.replace("check\n", ""), SEQUENCE):

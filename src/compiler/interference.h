@@ -21,9 +21,9 @@ struct Interference {
   struct Cause {
     std::string transition;
     base::Span span;
-    std::vector<std::string> changes = {};    // names, those of automata where it changes modes
-    std::vector<std::uint32_t> phases = {};   // from 1, in which it can be taken
-    bool is_foreseen = true;                  // the search goes through it: it is no plan, and its guard reads no input
+    std::vector<std::string> changes = {};   // names, those of automata where it changes modes
+    std::vector<std::uint32_t> phases = {};  // from 1, in which it can be taken
+    bool is_foreseen = true;                 // the search goes through it: it is no plan, and its guard reads no input
   };
   std::string plan;
   base::Span span;

@@ -1438,7 +1438,9 @@ class Flattener {
 
   Value symbol_value(base::NameId name) {
     auto found = model_.find(name);
-    if (!found && model_.is_event(name)) return event_value(name);
+    // A sequence and a plan are an automaton and an event; as a value, the event.
+    const bool is_value = found && model_.symbols[*found].role != Role::automaton;
+    if (!is_value && model_.is_event(name)) return event_value(name);
     TACTUS_CHECK(found.has_value());
     const check::Symbol& symbol = model_.symbols[*found];
     if (symbol.role == Role::constant) return constant_value(*found);

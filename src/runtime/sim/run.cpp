@@ -273,6 +273,7 @@ bool Run::start() {
   if (has_later_conditions(*model_) && !meet_boundary_values()) return false;
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
+  if (has_events_) tell_of_ties();
   if (request_.at_start) request_.at_start(*instance_.get());
   if (observer_) {
     if (!record(instance_->time, states())) return false;
