@@ -22,7 +22,9 @@ system
   const OurModel loose("pendulum_1e-9.tact", "simulation tolerance = 1e-9\n" + text);
   const double h = 0.1;
   const double end = options.smoke ? 100 : 20'000;
-  const auto by = [&](const OurModel& of, tactus_solver solver) { return [&, solver] { return of.run(solver, h, end); }; };
+  const auto by = [&](const OurModel& of, tactus_solver solver) {
+    return [&, solver] { return of.run(solver, h, end); };
+  };
   std::vector<Way<Run>> ways = {{"rk4", by(model, TACTUS_RK4)},
                                 {"discrete gradient", by(model, TACTUS_DISCRETE_GRADIENT)},
                                 {"Algorithm 1 at 1e-9", by(loose, TACTUS_PASSIVE)},
@@ -47,17 +49,15 @@ void measure_hold(const Options& options, std::vector<Figure>& figures) {
   double p = 2;
   const auto begin = std::chrono::steady_clock::now();
   for (int n = 0; n < periods; ++n) {
-    const double velocity = p / 2;
-    const double force = tk_hold_slow_sample(hold, 0.05, velocity, -q);
+    p += 0.05 * tk_hold_slow_sample(hold, 0.05, p / 2, -q);
     for (int k = 0; k < ratio; ++k) {
       tk_hold_fast_sample(hold, -q);
-      q += 0.001 * velocity;
+      q += 0.001 * p / 2;
     }
-    p += 0.05 * force;
   }
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-  figures.push_back({"Passive Sample and Hold, a fast step", 1e9 * seconds / (static_cast<double>(periods) * ratio), "ns",
-                     50, fmt::format("kept {:.3g} J", hold[TK_HOLD_ENERGY] + 0 * (q + p))});
+  figures.push_back({"Passive Sample and Hold, a fast step", 1e9 * seconds / (static_cast<double>(periods) * ratio),
+                     "ns", 50, fmt::format("kept {:.3g} J", hold[TK_HOLD_ENERGY])});
 }
 
 void measure_chain(const Options& options, std::vector<Figure>& figures) {
@@ -78,7 +78,7 @@ system
   interleave(ways, options.pairs);
   for (const Way<Run>& way : ways) {
     figures.push_back({fmt::format("100 masses and springs at 1 kHz, {}: of a core", way.name),
-                       100 * median(way.seconds) / end, "%", way.name == "passive" ? 10.0 : 0.0, ""});
+                       100 * median(way.seconds) / end, "%", &way == &ways.front() ? 10.0 : 0.0, ""});
   }
 }
 
