@@ -464,6 +464,53 @@ class RcChain(ExampleTest):
                 self.assert_close(got[f"cell[{j}].v"], expected, 1e-8, f"cell {j} of {n}")
 
 
+class TwoTanks(ExampleTest):
+    FILE = "two_tanks.tact"
+
+    def test_they_run_dry_when_the_sum_says(self):
+        got = values(self.FILE, "--until", "4.5")
+        self.assert_close(got["last"], 0.8 / 0.3, 1e-7, "last")
+        self.assertEqual((got["x"], got["y"]), (0, 0))
+
+    def test_they_fill_again(self):
+        # 1.1 - 0.5 - 0.4 m^3/s more than leaks, from t = 5 to 8.
+        got = values(self.FILE)
+        self.assert_close(got["x"] + got["y"], 0.2 * 3, 1e-6, "x + y")
+
+    def test_a_fuller_pipe_keeps_them_from_it(self):
+        got = values(self.FILE, "--set", "w=1", "--until", "4.5")
+        self.assert_close(got["x"] + got["y"], 0.8 + 0.1 * 4.5, 1e-8, "x + y")
+
+
+class Fuller(ExampleTest):
+    FILE = "fuller.tact"
+    C = 0.4446236
+
+    def test_it_stands_at_the_origin_after_the_sum_of_all_times(self):
+        k = math.sqrt((1 - 2 * self.C) / (1 + 2 * self.C))
+        limit = 2 / (1 - k) / math.sqrt(self.C + 0.5)
+        before = values(self.FILE, "--until", f"{limit - 1e-3}")
+        self.assertGreater(abs(before["v"]), 1e-5)
+        after = values(self.FILE, "--until", "4")
+        self.assertEqual((after["x"], after["v"]), (0, 0))
+        # Between two switchings x = -C v|v| -> ..; the integral of x^2 scales with the fifth power of the speed.
+        self.assert_close(values(self.FILE)["strayed"], self.strayed(k), 1e-6, "strayed")
+
+    def strayed(self, k):
+        """From rest at 1, then from one switching at speed v to the next at -k v, summed as a geometric series in k^5."""
+        def leg(x, v, a, T):  # the integral of (x + v t + a t^2 / 2)^2
+            c = (x * x, 2 * x * v, v * v + x * a, v * a, a * a / 4)
+            return sum(c_i * T ** (i + 1) / (i + 1) for i, c_i in enumerate(c))
+        first = 1 / math.sqrt(self.C + 0.5)
+        each = leg(self.C, -1, 1, 1 + k)  # from x = C, v = -1
+        return leg(1, 0, -1, first) + first ** 5 * each / (1 - k ** 5)
+
+    def test_a_push_is_held_while_the_motor_can(self):
+        held = values(self.FILE)
+        self.assertLess(abs(held["x"]) + abs(held["v"]), 1e-9)
+        self.assert_close(values(self.FILE, "--set", "push=1.2")["x"], 0.5 * 0.2 * 2 ** 2, 1e-6, "x")
+
+
 class Thermostat(ExampleTest):
     FILE = "thermostat.tact"
 
