@@ -11,6 +11,7 @@
 #include "compiler/facts.h"
 #include "compiler/guards.h"
 #include "compiler/ir/ir.h"
+#include "compiler/origins.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
@@ -41,6 +42,8 @@ struct Options {
   std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
   std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
   Guards* guards = nullptr;                       // gains what is known of transitions that could disagree
+  // Filled with where values come from. When it is given, the compiler stops there and returns no program.
+  Origins* origins = nullptr;
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,
