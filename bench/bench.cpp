@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|scale|play]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -31,23 +31,29 @@ double thread_seconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-double in_child(const std::function<double()>& work) {
-  double result = std::numeric_limits<double>::quiet_NaN();
+std::vector<double> numbers_in_child(std::size_t count, const std::function<std::vector<double>()>& work) {
+  std::vector<double> result(count, std::numeric_limits<double>::quiet_NaN());
   int ends[2];
   if (pipe(ends) != 0) return result;
   std::fflush(nullptr);
+  const auto size = static_cast<ssize_t>(count * sizeof(double));
   pid_t child = fork();
   if (child == 0) {
-    double value = work();
-    bool told = write(ends[1], &value, sizeof value) == sizeof value;
+    std::vector<double> values = work();
+    values.resize(count, std::numeric_limits<double>::quiet_NaN());
+    bool told = write(ends[1], values.data(), static_cast<std::size_t>(size)) == size;
     _exit(told ? 0 : 1);
   }
   close(ends[1]);
-  double value = 0;
-  if (child > 0 && read(ends[0], &value, sizeof value) == sizeof value) result = value;
+  std::vector<double> values(count);
+  if (child > 0 && read(ends[0], values.data(), static_cast<std::size_t>(size)) == size) result = values;
   close(ends[0]);
   if (child > 0) waitpid(child, nullptr, 0);
   return result;
+}
+
+double in_child(const std::function<double()>& work) {
+  return numbers_in_child(1, [&] { return std::vector<double>{work()}; })[0];
 }
 
 }  // namespace bench
@@ -68,7 +74,7 @@ int main(int argc, char** argv) {
     } else {
       fmt::print(stderr,
                  "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only "
-                 "steps|text|memory|editor|stiff|events|mechanics|scale|play]\n");
+                 "steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]\n");
       return 2;
     }
   }
@@ -83,10 +89,12 @@ int main(int argc, char** argv) {
   add("scale", bench::measure_scale);
   add("memory", bench::measure_memory);
   add("editor", bench::measure_editor);
+  add("hybrid", bench::measure_hybrid);
   add("steps", bench::measure_fixed_steps);
   add("stiff", bench::measure_stiff);
   add("events", bench::measure_events);
   add("mechanics", bench::measure_mechanics);
+  add("energy", bench::measure_energy);
   add("play", bench::measure_play);
 
   if (options.json) {

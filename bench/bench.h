@@ -12,7 +12,8 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "scale", "play"; empty: all
+  std::string
+      only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "hybrid", "energy", "scale", "play"; empty: all
 };
 
 // One line of the table.
@@ -30,6 +31,8 @@ std::vector<Figure> measure_scale(const Options& options);
 std::vector<Figure> measure_stiff(const Options& options);
 std::vector<Figure> measure_events(const Options& options);
 std::vector<Figure> measure_mechanics(const Options& options);
+std::vector<Figure> measure_hybrid(const Options& options);
+std::vector<Figure> measure_energy(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);
@@ -67,5 +70,7 @@ void interleave(std::vector<Way<Result>>& ways, int times) {
 
 // Runs `work` in a child process, as if for the first time, and returns the number it computed. NaN when it failed.
 double in_child(const std::function<double()>& work);
+// The same for `count` numbers.
+std::vector<double> numbers_in_child(std::size_t count, const std::function<std::vector<double>()>& work);
 
 }  // namespace bench

@@ -89,7 +89,7 @@ HandWritten by_hand(Floor& floor) {
                 return 0;
               },
           .user = &floor,
-          .at_root = [&floor] { floor.is_touched = !floor.is_touched; }};
+          .at_root = [&floor](double*) { floor.is_touched = !floor.is_touched; }};
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ Run OurModel::run(tactus_solver solver, double fineness, double end) const {
   const sim::Outcome outcome = sim::run(request, nullptr);
   const double seconds = thread_seconds() - before;
   const bool is_done = outcome.ending == sim::Ending::done;
-  return {seconds, is_done ? outcome.outputs : std::vector<double>(), outcome.steps, outcome.crossings};
+  Run result = {seconds, is_done ? outcome.outputs : std::vector<double>(), outcome.steps, outcome.crossings};
+  for (const sim::Fired& fired : outcome.events) result.times.push_back(fired.time);
+  return result;
 }
 
 Figure at_no_larger_error(const std::string& name, const Way<Run>& theirs, const Way<Run>& ours, double goal) {
@@ -85,7 +87,11 @@ Run run_cvode(const HandWritten& problem, double tolerance, double end) {
     iteration = SUNNonlinSol_FixedPoint(y, 0, context);
     CVodeSetNonlinearSolver(memory, iteration);
   }
-  if (problem.root != nullptr) CVodeRootInit(memory, 1, problem.root);
+  if (problem.root != nullptr) {
+    int direction = problem.direction;
+    CVodeRootInit(memory, 1, problem.root);
+    CVodeSetRootDirection(memory, &direction);
+  }
   realtype t = 0;
   int flag = CV_ROOT_RETURN;
   while (flag == CV_ROOT_RETURN) {
@@ -95,7 +101,8 @@ Run run_cvode(const HandWritten& problem, double tolerance, double end) {
     result.steps += steps;
     if (flag != CV_ROOT_RETURN) break;
     ++result.crossings;
-    problem.at_root();
+    result.times.push_back(t);
+    problem.at_root(N_VGetArrayPointer(y));
     CVodeReInit(memory, t, y);
   }
   result.seconds = thread_seconds() - before;

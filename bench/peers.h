@@ -20,8 +20,9 @@ struct Run {
   double seconds = 0;
   std::vector<double> values;  // ours: outputs, CVODE's: states; empty when it failed
   std::int64_t steps = 0;
-  std::int64_t crossings = 0;  // located changes
-  double error = 0;            // for the caller to fill in
+  std::int64_t crossings = 0;      // located changes
+  std::vector<double> times = {};  // ours: of events, CVODE's: of roots
+  double error = 0;                // for the caller to fill in
 };
 
 class OurModel {
@@ -43,8 +44,9 @@ struct HandWritten {
   CVRhsFn derivative = nullptr;
   CVLsJacFn jacobian = nullptr;  // dense, by columns; without it fixed-point iteration
   CVRootFn root = nullptr;       // one; the run is started anew at each
+  int direction = 0;             // of the root: -1 where it falls, 1 where it rises, 0 both
   void* user = nullptr;
-  std::function<void()> at_root = {};
+  std::function<void(double* y)> at_root = {};
 };
 
 // Our time over theirs, as a figure with a goal; NaN where our error is larger.

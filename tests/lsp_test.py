@@ -56,6 +56,27 @@ scene
   text "n = {bounces}" at p;
 """
 
+HYBRID = """\
+simulation ending_time = 10
+automaton ball in Held, Thrown from Held;
+boundary p with p(0) = (0, 0);  step(0) = 0;
+system
+  in ball.Held   { p' = (0, 0); }
+  in ball.Thrown { p'' = (0, -9.81); }
+  step' = 0;
+  event go at 1;
+  transition Catch in ball.Thrown when p[2] < -9 { unknown J; goto ball.Held; next(step) = step + J; J = 1; }
+  sequence Wait in ball.Held when step > 2 { keep step; }
+    until since(start) >= 1.5 { next(step) = at(start, step); }
+  plan Throw in ball.Held when go
+    choose v = (3, 8) { goto ball.Thrown;  next(p') = v; }
+    for 1.5 reaching p = (6, 1) { goto ball.Held; }
+    else { }
+check
+  there: Throw.phase1 -> distance(p, (6, 1)) < 1e-6;
+  ends:  go -> eventually[0..2](ball.Held);
+"""
+
 CAPABILITIES = {"textDocument": {
     "completion": {"completionItem": {"snippetSupport": True}},
     "publishDiagnostics": {"relatedInformation": True, "versionSupport": True},
@@ -429,6 +450,79 @@ class Hover(Served):
         self.assertEqual(self.shown("constant |w")[1], "w")
 
 
+class Hybrid(Served):
+    """Automata, modes, transitions, sequences and plans, as they are written and under the cursor."""
+
+    def setUp(self):
+        super().setUp()
+        self.open(HYBRID)
+        self.assertEqual([d for d in self.diagnostics() if d["severity"] == 1], [])
+
+    def shown(self, needle, **more):
+        told = self.client.ask("textDocument/hover", self.at(needle, **more))
+        return told and told["contents"]["value"]
+
+    def test_hover(self):
+        self.assertIn("automaton `ball`", self.shown("in |ball.Thrown {"))
+        self.assertIn("automaton ball in Held, Thrown", self.shown("in |ball.Thrown {"))
+        self.assertIn("mode `Thrown`", self.shown("in ball.|Thrown {"))
+        self.assertIn("transition `Catch`", self.shown("transition |Catch"))
+        self.assertIn("sequence `Wait`", self.shown("sequence |Wait"))
+        self.assertIn("plan `Throw`", self.shown("|Throw.phase1"))
+        self.assertIn("choose v = (3, 8)", self.shown("plan |Throw"))
+        self.assertIn("event `go`", self.shown("when |go"))
+        self.assertIn("`J`", self.shown("unknown |J"))
+        self.assertIn("`v`", self.shown("next(p') = |v;"))
+        self.assertIn("after", self.shown("|next(step) = step"))
+
+    def test_hover_of_words(self):
+        for word in ("automaton", "transition", "sequence", "plan", "goto", "keep", "unknown", "choose", "reaching", "until"):
+            self.assertIn(word, self.shown(f"|{word} ") or "", word)
+
+    def test_definitions(self):
+        for needle, line in (("goto ball.|Thrown", 1), ("|Throw.phase1", 11), ("when |go", 7), ("next(p') = |v;", 12)):
+            told = self.client.ask("textDocument/definition", self.at(needle))
+            told = told[0] if isinstance(told, list) else told
+            self.assertEqual(told["range"]["start"]["line"], line, needle)
+
+    def edited(self, old, new, needle):
+        """What is offered while `new` stands where `old` stood."""
+        text = HYBRID.replace(old, new, 1)
+        name = f"b{len(self.texts)}.tact"
+        self.open(text, name=name)
+        return self.labels(needle, name=name)
+
+    def test_modes_behind_goto_and_in(self):
+        self.assertEqual(set(self.labels("goto ball.|Thrown;")), {"Held", "Thrown"})
+        self.assertEqual(set(self.labels("Catch in ball.|Thrown")), {"Held", "Thrown"})
+        self.assertIn("ball", self.labels("plan Throw in |ball"))
+        self.assertEqual(set(self.edited("step > 2", "ball.", "when ball.| {")), {"Held", "Thrown"})
+
+    def test_inside_a_jump(self):
+        found = self.labels("next(step) = |step + J")
+        for name in ("step", "J", "p", "next"):
+            self.assertIn(name, found)
+        for word in ("goto", "keep", "enforce", "unknown"):
+            for before, text in (("unknown J; ", "goto ball.Held; next(step)"), ("{ ", "next(step) = at(")):
+                begun = before + word[:1] + "\n "
+                self.assertIn(word, self.edited(before + text, begun + text, before + word[:1] + "|\n"))
+        self.assertNotIn("goto", self.edited("  step' = 0;\n", "  step' = 0;\n  g\n", "  g|\n"))
+        self.assertIn("v", self.labels("next(p') = |v;"))
+
+    def test_phases_and_events(self):
+        self.assertEqual(set(self.edited("Throw.phase1 ->", "Throw. ->", "Throw.| ->")),
+                         {"phase1", "failed", "Idle", "Phase1", "Failed"})
+        self.assertEqual(set(self.edited("go -> eventually", "Wait. -> eventually", "Wait.| ->")), {"phase1", "Idle", "Phase1"})
+        found = self.labels("ends:  |go ->")
+        for name in ("go", "Catch", "Wait", "Throw", "ball", "always", "eventually"):
+            self.assertIn(name, found)
+
+    def test_words_of_a_system(self):
+        for word in ("automaton", "transition", "sequence", "plan", "event"):
+            found = self.edited("  step' = 0;\n", f"  step' = 0;\n  {word[:2]}\n", f"  {word[:2]}|\n")
+            self.assertIn(word, found)
+
+
 class Completion(Served):
     def test_names_in_scope_and_functions_with_snippets(self):
         self.open(PROGRAM)
@@ -466,7 +560,7 @@ class Completion(Served):
         self.open("system\n  sequence Lap { } until a { } until b { }\n  plan Fire choose v = 1 { } for 2 reaching x = v { } else { }\n"
                   "  for i in 1..2 { y[i] = 1; }\n  x = Lap.\n  z = Fire.\n")
         self.assertEqual(set(self.labels("Lap.|\n")), {"phase1", "phase2", "Idle", "Phase1", "Phase2"})
-        self.assertEqual(set(self.labels("Fire.|\n")), {"phase1", "failed", "Idle", "Phase1"})
+        self.assertEqual(set(self.labels("Fire.|\n")), {"phase1", "failed", "Idle", "Phase1", "Failed"})
 
     def test_behind_enforce(self):
         self.open("system\n  transition T { enforce v\n")

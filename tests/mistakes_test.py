@@ -13,7 +13,7 @@ import re
 import sys
 
 GROUPS = ["From Modelica", "From MATLAB and Simulink", "From Python and C", "From paper", "Writing it down",
-          "Counting equations", "Shapes and units", "Events and modules", "Modes and jumps"]
+          "Counting equations", "Shapes and units", "Events and modules", "Modes and jumps", "Energy and ports"]
 HEAD = """# Mistakes and what Tactus says
 
 The commonest mistakes of people who come from other tools, or from paper, each with the line that has it and what `tactus check`

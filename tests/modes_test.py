@@ -294,6 +294,126 @@ system x' = v; y' = w;
         self.assertLess(abs(told["w"]), 1e-10)
         self.assertLess(told["x"], 0.3)
 
+    # --- two surfaces at once, and points in which switching accumulates ---------------------------------------------------
+
+    FULLER = """simulation ending_time = 8
+constant C = 0.4446236;
+boundary x(0) = 1, v(0) = 0;
+system
+  x' = v;
+  v' = u + push;
+  push = if t > 6 then 1.5 else if t > 4 then 0.3 else 0;
+  u = -sign(x + C * v * abs(v));"""
+
+    FULLER_BY_MODES = """simulation ending_time = 4
+constant C = 0.4446236;
+automaton drive in Forth, Back;
+boundary x(0) = 1, v(0) = 0;
+system
+  x' = v;
+  v' = if drive.Forth then 1 else -1;
+  s = x + C * v * abs(v);
+  transition ToBack  in drive.Forth when s > 0 { goto drive.Back; }
+  transition ToForth in drive.Back  when s < 0 { goto drive.Forth; }
+reactive
+  last = init 0 in { ToBack => t, ToForth => t }"""
+
+    def fuller_limit(self):
+        """Between two switchings the speed v becomes k v and the time is (1 + k) v: sums of geometric series."""
+        c = 0.4446236
+        k = math.sqrt((1 - 2 * c) / (1 + 2 * c))
+        first = 1 / math.sqrt(c + 0.5)
+        return first * (1 + (1 + k) / (1 - k))
+
+    def test_switching_that_accumulates_in_a_point_ends_there(self):
+        # Fuller's problem: infinitely many switchings until the origin is reached, which the control then holds against a push less
+        # than its own.
+        limit = self.fuller_limit()
+        for words in SOLVERS:
+            done = tactus(self.FULLER, "--every", "0.25", "--out", "-", *words)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            told = [float(word) for line in done.stderr.splitlines() if "changes to and fro" in line
+                    for word in line.split("by t = ")[1].split()[:1]]
+            self.assertEqual(len(told), 1, done.stderr)
+            self.assertGreater(told[0], limit - 1e-6)
+            self.assertLess(told[0], limit + 0.25)  # fixed steps tell where a row is made
+            table = list(csv.reader(io.StringIO(done.stdout)))
+            for row in (dict(zip(table[0], map(float, line))) for line in table[1:]):
+                t = row["t"]
+                if limit + 0.01 < t <= 4:
+                    self.assertEqual((row["x"], row["v"]), (0, 0), words)
+                if limit + 0.01 < t <= 6:
+                    self.assertLess(abs(row["x"]) + abs(row["v"]), 1e-9, words)
+                if t > 6:
+                    self.assertAlmostEqual(row["x"], 0.25 * (t - 6) ** 2, delta=1e-6)
+
+    def test_modes_that_accumulate_in_a_point_rest_there(self):
+        for words in SOLVERS:
+            told = self.run_model(self.FULLER_BY_MODES, *words)
+            self.assertAlmostEqual(told["values"]["last"], self.fuller_limit(), delta=1e-6)
+            self.assertLess(abs(told["values"]["x"]), 1e-12, words)
+            self.assertLess(abs(told["values"]["v"]), 1e-7, words)
+            self.assertTrue(any("without end" in note for note in told["notes"]), told["notes"])
+
+    TANKS = """simulation ending_time = 14
+parameter more = 0 in 0..2;
+constant a = 0.5, b = 0.4;
+automaton pipe in First, Second;
+boundary x(0) = 0.3, y(0) = 0.5;
+system
+  w = 0.6 + (if t > 10 then more else 0);
+  x' = (if pipe.First then w else 0) - a;
+  y' = (if pipe.Second then w else 0) - b;
+  transition ToFirst  in pipe.Second when x <= 0 { goto pipe.First; }
+  transition ToSecond in pipe.First  when y <= 0 { goto pipe.Second; }
+reactive
+  last = init 0 in { ToFirst => t, ToSecond => t }"""
+
+    def test_two_tanks_run_dry_at_once_and_stay_so(self):
+        # What flows out of both in all, less what flows in, empties them at t = (x(0) + y(0)) / (a + b - w), by ever faster switching.
+        limit = 0.8 / 0.3
+        for words in SOLVERS:
+            told = self.run_model(self.TANKS, *words)
+            self.assertAlmostEqual(told["values"]["last"], limit, delta=3e-8)
+            self.assertEqual((told["values"]["x"], told["values"]["y"]), (0, 0), words)
+            self.assertTrue(any("without end" in note for note in told["notes"]), told["notes"])
+            for row in self.rows(self.TANKS, "--every", "0.1", *words):
+                if row["t"] < limit:  # nothing is lost before
+                    self.assertAlmostEqual(row["x"] + row["y"], 0.8 - 0.3 * row["t"], delta=1e-8)
+                elif row["t"] > limit + 0.01:
+                    self.assertEqual((row["x"], row["y"]), (0, 0), words)
+
+    def test_tanks_that_ran_dry_fill_again(self):
+        # From t = 10 on more flows in than out: w - a - b = 0.2, whichever tank it goes to.
+        for words in SOLVERS:
+            for row in self.rows(self.TANKS, "--set", "more=0.5", "--every", "0.5", *words):
+                if 3 < row["t"] <= 10:
+                    self.assertEqual((row["x"], row["y"]), (0, 0), words)
+                if row["t"] > 10.1:
+                    self.assertAlmostEqual(row["x"] + row["y"], 0.2 * (row["t"] - 10), delta=1e-6)
+                    self.assertGreater(min(row["x"], row["y"]), -1e-7)
+
+    def test_modes_without_hysteresis_slide(self):
+        # A heater that is off above 20 and on below: on the average it gives what is lost. From t = 3 on that is more than it has.
+        text = """simulation ending_time = 5
+automaton heater in On, Off;
+boundary T(0) = 18, used(0) = 0;
+system
+  loss = if t > 3 then 3 else 0.5;
+  T' = (if heater.On then 2 else 0) - loss;
+  used' = if heater.On then 2 else 0;
+  transition TurnOff in heater.On  when T >= 20 { goto heater.Off; }
+  transition TurnOn  in heater.Off when T < 20  { goto heater.On; }"""
+        for words in SOLVERS:
+            rows = self.rows(text, "--every", "0.1", *words)
+            for row in rows:
+                if 1.4 < row["t"] <= 3:
+                    self.assertAlmostEqual(row["T"], 20, delta=1e-7)
+                    self.assertAlmostEqual(row["used"], 2 * 4 / 3 + 0.5 * (row["t"] - 4 / 3), delta=1e-6)
+            self.assertAlmostEqual(rows[-1]["T"], 18, delta=1e-6)
+            told = self.run_model(text, *words)
+            self.assertTrue(any("to and fro" in note for note in told["notes"]), told["notes"])
+
     # --- what is wrong ---------------------------------------------------------------------------------------------------
 
     def test_two_that_disagree_are_named(self):

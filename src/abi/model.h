@@ -32,7 +32,7 @@ typedef enum tactus_status {
       7, /* starts, constraints and conditions contradict each other; failed_index: the constraint, or behind them
                           the condition, that is off most */
   TACTUS_NO_SOLVER =
-      8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, or the host's cvode */
+      8, /* the solver needs what this table lacks: `tangent`, room for the Jacobian, `energy`, or the host's cvode */
   TACTUS_BREACHED = 9,  /* a `require` does not hold; failed_index: its event */
   TACTUS_STOPPED = 10,  /* a `stop when` holds: the run ends well; failed_index: its event */
   TACTUS_CONFLICT = 11, /* two transitions disagree: failed_index and failed_block are their events */
@@ -54,9 +54,12 @@ typedef enum tactus_solver {
   TACTUS_DOP853 = 6,
   TACTUS_ROSENBROCK = 7, /* from here on for stiff systems */
   TACTUS_CVODE = 8,      /* of the host alone: the kernel does not have it */
+  TACTUS_MIDPOINT = 9,   /* from here on with fixed steps again */
+  TACTUS_PASSIVE = 10,   /* this and the next keep the balance of `energy` */
+  TACTUS_DISCRETE_GRADIENT = 11,
 } tactus_solver;
 
-enum { TACTUS_SOLVER_COUNT = 9 };
+enum { TACTUS_SOLVER_COUNT = 12 };
 
 /* As a person writes it; a method with fixed and with adaptive steps has one name. Null: no such solver. */
 static inline const char* tactus_solver_name(int solver) {
@@ -77,15 +80,26 @@ static inline const char* tactus_solver_name(int solver) {
       return "rosenbrock";
     case TACTUS_CVODE:
       return "cvode";
+    case TACTUS_MIDPOINT:
+      return "midpoint";
+    case TACTUS_PASSIVE:
+      return "passive";
+    case TACTUS_DISCRETE_GRADIENT:
+      return "discrete_gradient";
     default:
       return 0;
   }
 }
 
-static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3; }
+static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3 && solver <= TACTUS_CVODE; }
 /* Whether it solves with the Jacobian, so that a step's length does not depend on how fast what has died out was. */
 static inline int tactus_is_stiff_solver(int solver) {
-  return solver == TACTUS_ROSENBROCK_FIXED || solver >= TACTUS_ROSENBROCK;
+  return solver == TACTUS_ROSENBROCK_FIXED || solver == TACTUS_ROSENBROCK || solver == TACTUS_CVODE ||
+         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT;
+}
+/* Whether it asks the table for `energy`. */
+static inline int tactus_needs_energy(int solver) {
+  return solver == TACTUS_PASSIVE || solver == TACTUS_DISCRETE_GRADIENT;
 }
 
 /* The other form of a method that has two, fixed or adaptive; else the solver itself. */
@@ -316,6 +330,10 @@ typedef struct tactus_plan {
   uint32_t line;
 } tactus_plan;
 
+/* The ledger of a solver that keeps the balance of energy: what it put in (less what it took back since), how often it leapt over a
+ * minimum, and how often it left one. */
+enum { TACTUS_LEDGER_BOOKED = 0, TACTUS_LEDGER_LEAPS = 1, TACTUS_LEDGER_ESCAPES = 2, TACTUS_LEDGER = 3 };
+
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24
 
@@ -485,6 +503,8 @@ struct tactus_model {
   const tactus_plan_phase* plan_phases;
   const uint32_t* plan_places;
   uint32_t plan_count;
+  /* One more than the place in discrete of the energy's ledger, TACTUS_LEDGER values from 0 on; 0: no energy is declared. */
+  uint32_t ledger;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -507,6 +527,8 @@ struct tactus_model {
   /* What the conditions leave over at (t, x), whatever their times. May be null when condition_count is 0. Warm starts as with
    * `fire`. */
   int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* The stored energy's derivative by each state at (t, x), then the energy itself: state_count + 1 doubles. Null without energy. */
+  int (*energy)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
    * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
    * those of the instance. -1 for a function that was not asked for. Null unless any was: most runs need none. */
@@ -519,7 +541,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 6u
+#define TACTUS_ABI 7u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

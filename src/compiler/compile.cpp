@@ -7,6 +7,7 @@
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/tables.h"
+#include "compiler/energy/gradient.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
 #include "compiler/flatten/flatten.h"
@@ -177,7 +178,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
   if (diags.has_errors()) return std::nullopt;
 
-  flat::Model flat = flatten::flatten(model, names, diags);
+  flat::Model flat = flatten::flatten(
+      model, names, diags, options.watches_axioms ? flatten::Axioms::watched : flatten::Axioms::taken_as_given);
   pages.add("flat", "scalar equations: vectors taken apart, functions written out", [&] { return flat::dump(flat); });
   if (!flat.events.empty())
     pages.add("events", "what happens at each event, handlers in the order of the data",
@@ -185,6 +187,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (diags.has_errors()) return std::nullopt;
   if (!options.draws) flat.drawings.clear();
   set_starts(flat, options.starts);
+  const bool has_energy = !flat.energies.empty();
   // No vectors and no functions beyond this point.
 
   // Constants that are written as equations, `m = 1`, show themselves only when equations are sorted.
@@ -208,9 +211,17 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   auto sorted = jumps::sort(*structures, left, diags);
   if (sorted) report_unknown_overrides(left, first, diags);
   if (!sorted || diags.has_errors()) return std::nullopt;
+  for (std::size_t k = 0; k < sorted->size(); ++k)
+    energy::differentiate(structures->list[k].model, (*sorted)[k], diags);
+  if (diags.has_errors()) return std::nullopt;
   pages.add("blocks", "constants, states, and which equations determine what, in order", [&] {
     return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); });
   });
+  if (has_energy) {
+    pages.add("energy", "what is stored, as a function of the states, and what ports let in", [&] {
+      return each(*structures, [&](std::size_t k, flat::Model& m) { return energy::dump(m, (*sorted)[k]); });
+    });
+  }
   if (has_jumps) {
     pages.add("jumps", "what each transition solves for, and what it sets", [&] {
       return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); });
@@ -223,6 +234,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     return std::nullopt;
   }
   if (options.guards && has_jumps) judge_guards(*structures, *sorted, *options.guards);
+  if (options.interference && !first.plans.empty()) *options.interference = find_interference(*structures, *sorted);
 
   bool has_relations = false;
   lower::Space space;

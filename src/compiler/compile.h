@@ -10,6 +10,7 @@
 #include "compiler/expand/expand.h"
 #include "compiler/facts.h"
 #include "compiler/guards.h"
+#include "compiler/interference.h"
 #include "compiler/ir/ir.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
@@ -38,9 +39,11 @@ struct Options {
   // program.
   Facts* facts = nullptr;
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
-  std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
-  std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
-  Guards* guards = nullptr;                       // gains what is known of transitions that could disagree
+  std::vector<expand::Alias>* aliases = nullptr;      // gains what goes by two names
+  std::vector<std::string>* settable = nullptr;       // gains the names that an override may give another value
+  Guards* guards = nullptr;                           // gains what is known of transitions that could disagree
+  std::vector<Interference>* interference = nullptr;  // gains what can interfere with each plan
+  bool watches_axioms = false;                        // whether the axioms of jumps and sequences become checks
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

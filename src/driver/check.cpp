@@ -91,6 +91,8 @@ int check(const CheckOptions& options) {
   guards.limits.seconds = options.proof_time.value_or(guards.limits.seconds);
   guards.seconds = std::max(guards.seconds, guards.limits.seconds);
   if (options.proof_time.value_or(1) > 0) compile.guards = &guards;
+  std::vector<compiler::Interference> plans;
+  compile.interference = &plans;
   api::Compiled compiled = api::compile_files(options.files, compile, false);
   if (!compiled.program) return model_errors(options.json, compiled);
 
@@ -114,6 +116,7 @@ int check(const CheckOptions& options) {
     object["blocks"] = program.blocks.size();
     object["compile_seconds"] = compiled.seconds;
     if (!guards.pairs.empty()) object["guards"] = json_of(guards, compiled.sources);
+    if (!plans.empty()) object["plans"] = json_of(plans, compiled.sources);
     if (!guards.notes.empty()) object["notes"] = guards.notes;
     if (kept) object["rate"] = json_of(*kept);
     print_json(object);
@@ -125,6 +128,7 @@ int check(const CheckOptions& options) {
         counted(program.state_names.size(), "state"), counted(program.parameters.size(), "parameter"),
         counted(program.input_count, "input"), counted(program.blocks.size(), "solved block"));
     say(stdout, "{}", proofs_text(guards, compiled.sources));
+    say(stdout, "{}", plans_text(plans));
     if (kept) print(*kept);
   }
   if (has_overlap(guards)) return exit_check_broken;

@@ -242,6 +242,8 @@ Command parse_command_line(int argc, const char* const* argv) {
       ->allow_extra_args(false);
   run_command->add_option("--base", run.base, "write SimSect's files NAME.data, NAME.initial, NAME.param")
       ->type_name("NAME");
+  run_command->add_flag("--monitor-axioms", run.monitor_axioms,
+                        "watch what jumps, sequences and plans promise (explain --axioms), like checks");
   run_command->add_flag("--json", run.json, "print one JSON object");
   run_command->add_flag("--quiet", run.quiet, "print nothing but errors");
 

@@ -32,6 +32,7 @@ struct RunOptions {
   std::vector<std::string> devices;  // "NAME=KIND:ARGUMENT"
   std::vector<std::string> init;     // SimSect's initialisation files
   std::string base;                  // SimSect's output files: base.data, base.initial, base.param
+  bool monitor_axioms = false;       // the axioms of jumps, sequences and plans are checks, too
   bool json = false;
   bool quiet = false;
 };

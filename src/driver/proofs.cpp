@@ -1,6 +1,7 @@
 #include "driver/proofs.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -106,6 +107,50 @@ nlohmann::ordered_json json_of(const Guards& guards, const diag::SourceMap& sour
       }
     }
     if (pair.verdict.answer == Answer::unknown) row["why"] = pair.verdict.why;
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
+std::string plans_text(const std::vector<compiler::Interference>& plans) {
+  std::string text;
+  for (const compiler::Interference& plan : plans) {
+    const std::size_t during = plan.causes.size() + plan.harmless.size();
+    if (plan.causes.empty()) {
+      const char* verb = during == 1 ? "changes" : "change";
+      const std::string meanwhile = during == 0
+                                        ? ""
+                                        : fmt::format("; {} can be taken during it, and {} nothing that it depends on",
+                                                      counted(during, "transition"), verb);
+      text += fmt::format("plan {}: nothing can interfere{}\n", plan.plan, meanwhile);
+      continue;
+    }
+    text += fmt::format("plan {}: {} could interfere\n", plan.plan, counted(plan.causes.size(), "transition"));
+    std::size_t width = 0;
+    for (const compiler::Interference::Cause& cause : plan.causes)
+      width = std::min<std::size_t>(40, std::max(width, cause.transition.size()));
+    for (const compiler::Interference::Cause& cause : plan.causes)
+      text +=
+          fmt::format("  {:<{}}  in phase {} changes {}{}\n", cause.transition, width, fmt::join(cause.phases, ", "),
+                      fmt::join(cause.changes, ", "), cause.is_foreseen ? "" : "; the search does not foresee it");
+  }
+  return text;
+}
+
+nlohmann::ordered_json json_of(const std::vector<compiler::Interference>& plans, const diag::SourceMap& sources) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const compiler::Interference& plan : plans) {
+    nlohmann::ordered_json row = json_of_side(plan.plan, plan.span, sources);
+    row["depends_on"] = plan.depends_on;
+    row["interfering"] = nlohmann::ordered_json::array();
+    for (const compiler::Interference::Cause& cause : plan.causes) {
+      nlohmann::ordered_json each = json_of_side(cause.transition, cause.span, sources);
+      each["changes"] = cause.changes;
+      each["phases"] = cause.phases;
+      each["foreseen"] = cause.is_foreseen;
+      row["interfering"].push_back(std::move(each));
+    }
+    row["harmless"] = plan.harmless;
     list.push_back(std::move(row));
   }
   return list;

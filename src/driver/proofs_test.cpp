@@ -77,5 +77,29 @@ TEST(Proofs, AsJson) {
   EXPECT_FALSE(list[2].contains("why") || list[2].contains("witness"));
 }
 
+TEST(Plans, AsATable) {
+  std::vector<compiler::Interference> plans(3);
+  plans[0].plan = "Throw";
+  plans[0].causes.push_back({"Gust", {0, 11, 17}, {"wind"}, {1, 2}, false});
+  plans[0].causes.push_back({"Land", {0, 44, 48}, {"ball", "p'"}, {2}, true});
+  plans[1].plan = "Fire";
+  plans[1].harmless = {"Switch"};
+  plans[2].plan = "Dock";
+  EXPECT_EQ(plans_text({}), "");
+  EXPECT_EQ(
+      plans_text(plans),
+      "plan Throw: 2 transitions could interfere\n"
+      "  Gust  in phase 1, 2 changes wind; the search does not foresee it\n"
+      "  Land  in phase 2 changes ball, p'\n"
+      "plan Fire: nothing can interfere; 1 transition can be taken during it, and changes nothing that it depends on\n"
+      "plan Dock: nothing can interfere\n");
+  World world;
+  const auto list = json_of(plans, world.sources);
+  EXPECT_EQ(
+      list[0]["interfering"][1].dump(),
+      R"({"name":"Land","file":"ball.tact","line":2,"column":13,"changes":["ball","p'"],"phases":[2],"foreseen":true})");
+  EXPECT_EQ(list[1]["harmless"].dump(), R"(["Switch"])");
+}
+
 }  // namespace
 }  // namespace driver

@@ -220,6 +220,7 @@ struct Report {
     object["rejected"] = outcome.rejected;
     if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
     object["solver"] = sim::solver_name(outcome.solver);
+    for (const auto& [entry, value] : energy_book()) object["energy"][entry] = json_number(value);
     if (outcome.boundary && !outcome.boundary->failure) {
       const sim::BoundarySolution& boundary = *outcome.boundary;
       object["boundary"] = {{"until", json_number(boundary.until)},
@@ -250,6 +251,18 @@ struct Report {
     print_json(object);
   }
 
+  // At the end: what is stored, supplied and so on, of a model that declares energy.
+  std::vector<std::pair<std::string, double>> energy_book() const {
+    std::vector<std::pair<std::string, double>> book;
+    if (model.ledger == 0 || outcome.outputs.empty()) return book;
+    for (const std::string entry : {"stored", "supplied", "dissipated", "booked", "invented"}) {
+      for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+        if (model.channels[i].name == "book." + entry) book.emplace_back(entry, outcome.outputs[model.channels[i].at]);
+      }
+    }
+    return book;
+  }
+
   // The summary for people; rows on standard output leave it to stderr.
   void print_text() const {
     std::FILE* to = options.out == "-" ? stderr : stdout;
@@ -274,6 +287,12 @@ struct Report {
                                                                                        : plan.tolerance)
                           : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
+      if (const auto book = energy_book(); !book.empty()) {
+        std::string text;
+        for (const auto& [entry, value] : book)
+          text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", entry, value);
+        say(to, "  energy: {}\n", text);
+      }
       for (const std::string& file : files_written) say(to, "  wrote {}\n", file);
       for (const std::string& note : notes) say(stderr, "note: {}\n", note);
     }
@@ -341,6 +360,7 @@ int run(const RunOptions& options) {
   auto before_compile = Clock::now();
   std::vector<std::string> settable;
   compiler::Options compile_options{*overrides};
+  compile_options.watches_axioms = options.monitor_axioms;
   compile_options.settable = &settable;
   if (init) compile_options.starts = init->starts;
   api::Compiled compiled = init ? api::compile_texts(init->texts, compile_options)

@@ -156,12 +156,31 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
   return -1;
 }
 
+/* A `check` with a pulse is a note: where it holds, what monitors remember is changed. A note makes itself untrue, and may make others
+ * true: each as often as there are events is enough. Leaves what is watched as it is then. */
+static void tk_take_notes(const tactus_model* model, tactus_instance* instance) {
+  for (uint32_t round = 0; round < model->event_count; round++) {
+    int is_quiet = 1;
+    for (uint32_t e = 0; e < model->event_count; e++) {
+      if (model->events[e].kind != TACTUS_CHECK || model->events[e].pulse == 0 || !model->fire) continue;
+      if (!tk_holds(model, instance, &model->events[e])) continue;
+      is_quiet = 0;
+      if (model->fire(model, instance, e) != TACTUS_OK) return;
+      if (tk_watch(model, instance, instance->time, tk_states(model, instance)) != TACTUS_OK) return;
+    }
+    if (is_quiet) return;
+  }
+}
+
 /* What `check`s say, by what was watched last. */
 static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
+  tk_take_notes(model, instance);
   for (uint32_t e = 0; e < model->event_count; e++) {
-    if (model->events[e].kind != TACTUS_CHECK || clocks[e] != 0.0 || !tk_holds(model, instance, &model->events[e]))
+    if (model->events[e].kind != TACTUS_CHECK || model->events[e].pulse > 0 || clocks[e] != 0.0 ||
+        !tk_holds(model, instance, &model->events[e])) {
       continue;
+    }
     clocks[e] = 1.0;
     instance->broken_checks++;
   }
@@ -234,7 +253,7 @@ static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
   int any = 0;
   for (uint32_t e = 0; e < model->event_count; e++) {
-    if (model->events[e].pulse == 0) continue;
+    if (model->events[e].pulse == 0 || model->events[e].kind == TACTUS_CHECK) continue;
     any = any || discrete[model->events[e].pulse - 1] != 0.0;
     discrete[model->events[e].pulse - 1] = 0.0;
   }
@@ -314,6 +333,19 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
 
 int tk_fire(const tactus_model* model, tactus_instance* instance) {
   return tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
+}
+
+/* The end of the run is an event that no time makes happen: TACTUS_AT without times, there if a monitor asks for it. */
+int tk_end_run(const tactus_model* whole, tactus_instance* instance) {
+  const tactus_model* model = tk_active(whole, instance);
+  double* clocks = tactus_data(instance) + model->layout.clocks;
+  int is_asked_for = 0;
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (model->events[e].kind != TACTUS_AT || model->events[e].count > 0 || clocks[e] != 0.0) continue;
+    clocks[e] = 0.5;
+    is_asked_for = 1;
+  }
+  return is_asked_for ? tk_fire_all(whole, instance) : TACTUS_OK;
 }
 
 /* The first tick or entry not before now. */

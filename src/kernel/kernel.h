@@ -41,7 +41,7 @@ uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
 /* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last. Where x moves by more than the tolerance, the first stage is no longer its derivative.
+ * what they were off before the last, or what is expected of it where that one was tiny. Where x moves by more than the tolerance, the first stage is no longer its derivative.
  * Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
@@ -60,11 +60,13 @@ int tk_solve_start(const tactus_model* model, tactus_instance* instance);
 /* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
  * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
 uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
+/* The same for another b; a and work as tk_least_norm left them. */
+void tk_least_norm_again(uint32_t rows, uint32_t n, const double* a, const double* b, double* u, double* work);
 
 /* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
  * model has too many states for it. */
 uint32_t tk_linear_size(const tactus_model* model);
-/* J at (t, x) by tangents into that scratch, and df/dt. TACTUS_NO_SOLVER without `tangent` or room. */
+/* J at (t, x) by tangents into that scratch, and df/dt unless that is null. TACTUS_NO_SOLVER without `tangent` or room. */
 int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                             double* df_dt);
 /* Factors shift * I - J. TACTUS_SINGULAR or TACTUS_NOT_FINITE when that fails. */
@@ -109,6 +111,8 @@ int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
+/* Once, behind the last part: what checks were promised and has not happened is broken now. */
+int tk_end_run(const tactus_model* model, tactus_instance* instance);
 /* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before tk_fire, for
  * it may evaluate the derivative. */
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
@@ -141,6 +145,25 @@ int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, dou
                        double tolerance);
 
 void tk_rosenbrock_dense(const tactus_model* model, tactus_instance* instance, double theta, double* x);
+
+/* midpoint, passive, discrete_gradient: balance.c; tk_fixed_steps calls it. */
+int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+
+/* The Passive Sample and Hold: sample_hold.c. Its memory, TK_HOLD_SIZE doubles from 0 on. */
+enum {
+  TK_HOLD_ENERGY = 0, /* what it keeps, at the last slow sample */
+  TK_HOLD_U_SLOW = 1,
+  TK_HOLD_U_FAST = 2,
+  TK_HOLD_Y = 3,
+  TK_HOLD_RELEASED = 4, /* power, since then */
+  TK_HOLD_SUM = 5,
+  TK_HOLD_SAMPLES = 6,
+  TK_HOLD_SIZE = 7
+};
+/* At the start of a slow period: what the slow system gets, from what it gives and what the fast one gives now. Then a fast sample at every
+ * fast step of the period, the first one included. */
+double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f);
+void tk_hold_fast_sample(double* hold, double u_f);
 
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */

@@ -81,6 +81,23 @@ uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* 
   return rank;
 }
 
+void tk_least_norm_again(uint32_t rows, uint32_t n, const double* a, const double* b, double* u, double* work) {
+  const double* const triangle = work;
+  double* const y = work + (uint64_t)rows * rows + rows;
+  const double* const is_used = y + rows;
+  tk_zero(n, u);
+  for (uint32_t rank = 0; rank < rows; rank++) {
+    uint32_t pivot = 0;
+    while (pivot < rows && is_used[pivot] != (double)(rank + 1)) pivot++;
+    if (pivot == rows) return;
+    double rest = b[pivot];
+    for (uint32_t k = 0; k < rank; k++) rest -= triangle[(uint64_t)pivot * rows + k] * y[k];
+    y[rank] = rest / triangle[(uint64_t)pivot * rows + rank];
+    const double* const q = a + (uint64_t)pivot * n;
+    for (uint32_t i = 0; i < n; i++) u[i] += y[rank] * q[i];
+  }
+}
+
 int tk_solve_constrained(int n, int essential, double* a, double* b, double* work) {
   const uint32_t size = (uint32_t)n;
   double* const matrix = work;

@@ -51,13 +51,13 @@ int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance
   if (!model->tangent || model->layout.size - model->layout.linear < tk_linear_size(model)) return TACTUS_NO_SOLVER;
   if (tk_linear_size(model) == 0) return TACTUS_NO_SOLVER;
   const tk_linear_parts parts = tk_linear_find(model, instance);
-  int status = tk_time_derivative(model, instance, t, x, parts.direction, df_dt);
+  int status = df_dt ? tk_time_derivative(model, instance, t, x, parts.direction, df_dt) : TACTUS_OK;
   if (status != TACTUS_OK) return status;
   if (tk_linear_is_sparse(model)) return tk_jacobian(model, instance, t, x, parts.direction, parts.jacobian);
   if (model->jacobian.start) return tk_dense_jacobian(model, instance, t, x, parts.direction, parts.jacobian);
   /* A table filled by hand need not have a pattern. */
   double* const moved = parts.direction + tactus_direction_states(model);
-  parts.direction[0] = 0.0;
+  tk_zero((uint32_t)tactus_direction_size(model), parts.direction);
   for (uint32_t j = 0; j < n && status == TACTUS_OK; j++) {
     moved[j] = 1.0;
     status = model->tangent(model, instance, TACTUS_OF_DERIVATIVE, t, x, parts.direction, parts.result);

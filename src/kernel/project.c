@@ -3,7 +3,8 @@
  * Projection. Enters: (t, x) near the constraints g(t, x) = 0. Leaves: the x on them that is nearest in the norm weighted with
  * 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner, Solving Ordinary
  * Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal. 30(5), 1993. Constraints that follow
- * from others are harmless: least_norm.c.
+ * from others are harmless: least_norm.c. A small step's factors serve the next one too, which then leaves the cube of the
+ * first and not its fourth power; after a tiny one there is none, for its square does not matter.
  *
  * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
  * little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index, the constraint
@@ -91,6 +92,15 @@ static int tk_constraint_rows(const tactus_model* model, tactus_instance* instan
   return bad < 0 ? TACTUS_OK : TACTUS_NOT_FINITE;
 }
 
+/* The constraints alone: left = -g. */
+static int tk_constraint_values(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double t,
+                                const double* x) {
+  const int status = model->constrain(model, instance, t, x, r->made);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < model->constraint_count; i++) r->left[i] = -r->made[i];
+  return tk_first_not_finite(model->constraint_count, r->made) < 0 ? TACTUS_OK : TACTUS_NOT_FINITE;
+}
+
 static double tk_largest_of(uint32_t count, const double* values) {
   double largest = 0.0;
   for (uint32_t i = 0; i < count; i++) {
@@ -113,6 +123,14 @@ static int32_t tk_worst_row(const tk_rows* r, double* size) {
   return worst;
 }
 
+/* Whether every row is nothing but rounding of its terms. */
+static int tk_rows_hold(const tk_rows* r) {
+  for (uint32_t i = 0; i < r->rows; i++) {
+    if (!(tk_abs(r->left[i]) <= 0x1p-52 * r->scale[i])) return 0;
+  }
+  return 1;
+}
+
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance) {
   model = tk_active(model, instance);
@@ -120,25 +138,39 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   if (r.rows == 0) return TACTUS_OK; /* this mode has none */
   const double small = 8.0 * 0x1p-52;
+  /* Newton's method leaves the square of a step: lost in rounding, or a millionth of what the step's error may be. */
+  const double tiny = tk_max(0x1p-32, tk_sqrt(0x1p-20 * tolerance));
+  const double reusable = 0x1p-20; /* its cube is lost in rounding */
   const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
+  double last = tk_infinite();
   for (int k = 0; k < iterations; k++) {
-    const int status = tk_constraint_rows(model, instance, &r, t, x);
+    const int is_again = last <= reusable;
+    const int status = is_again ? tk_constraint_values(model, instance, &r, t, x)
+                                : tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     off = tk_largest_of(r.rows, r.left);
-    double share;
-    tk_worst_row(&r, &share);
-    if (share <= 0x1p-52) break; /* they hold to rounding */
-    tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
+    if (tk_rows_hold(&r)) break;
+    if (is_again) {
+      tk_least_norm_again(r.rows, n, r.a, r.left, r.step, r.work);
+    } else {
+      tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
+    }
     const double size = tk_largest_of(n, r.step);
     if (!(size <= most)) {
+      double share;
       tk_constraint_rows(model, instance, &r, t, x);
       return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &share));
     }
     if (size <= small) break;
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     if (size > tolerance) instance->first_stage_valid = 0;
+    if (size <= tiny || (is_again && size * size <= small * last)) {
+      off *= size; /* what Newton's method leaves */
+      break;
+    }
+    last = size;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);
   return TACTUS_OK;

@@ -55,6 +55,13 @@ TEST(LeastNorm, MeetsWhatCanBeMetAndIsOrthogonalToWhatIsFree) {
       along += u[j] * x[j];
     }
     EXPECT_NEAR(square, along, 1e-10);
+    // Its factors serve another right side as well as ones of its own.
+    for (double& entry : x) entry = number(dice);
+    const std::vector<double> other = times(a, x);
+    std::vector<double> anew = a, again(n), fresh(n), rest = other, room(work.size());
+    tk_least_norm_again(rows, n, destroyed.data(), other.data(), again.data(), work.data());
+    tk_least_norm(rows, n, anew.data(), rest.data(), fresh.data(), room.data());
+    for (std::uint32_t j = 0; j < n; ++j) EXPECT_NEAR(again[j], fresh[j], 1e-12);
   }
 }
 
@@ -122,6 +129,18 @@ TEST(Project, GoesToTheNearestPointOfTheCircle) {
   EXPECT_NEAR(x[0], 0.6, 2e-4);  // weights 1 / (1 + |x|) turn it by less than the distance
   EXPECT_LE(circle.instance()->constraint_residual, 2.1e-3);
   EXPECT_EQ(circle.instance()->first_stage_valid, 0);
+}
+
+// Off by so little that one iteration, or a second with the factors of the first, is enough.
+TEST(Project, ComesAsNearWithFewerFactors) {
+  for (const double off : {1e-7, 1e-10}) {
+    Circle circle({free_, free_, free_, free_});
+    double x[4] = {0.6 * (1 + off), 0.8 * (1 + off), -0.8, 0.6};
+    ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2, 0.0), TACTUS_OK);
+    EXPECT_NEAR(x[0] * x[0] + x[1] * x[1], 1, 4e-16) << off;
+    EXPECT_NEAR(x[0] * x[2] + x[1] * x[3], 0, 4e-16) << off;
+    EXPECT_LE(circle.instance()->constraint_residual, 3 * off * off) << off;
+  }
 }
 
 TEST(Project, ChangesNothingWhereNothingIsOff) {

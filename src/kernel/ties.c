@@ -8,24 +8,43 @@
  * Sliding. A relation that changes to and fro without end, for each side drives the motion to the other (dry friction): Filippov,
  * Differential Equations with Discontinuous Righthand Sides, 1988. x' = f0 + l (f1 - f0), with f0 and f1 the flows where the relation
  * does not hold and where it does, and l in [0, 1] such that its guard stays 0. It leaves when l leaves [0, 1]. Where the guard
- * does not change with l, as where switchings accumulate in a point (Fuller), l makes the motion as slow as can be.
+ * does not change with l, as where switchings accumulate in a point (Fuller), l makes the motion as slow as can be, and the state is
+ * put where it stands still: c' = 0 along d, c = 0 along J d.
  *
- * Both are a tie: a function c of (t, x) that stays 0, and a direction d; several at once solve sum_j (grad c_i . d_j) l_j = - c_i' along f.
+ * Modes in turn. Transitions that only change modes may follow each other without end, too. Then the flow is a mixture of those of the
+ * modes that they leave (Filippov again), such that their guards stay as still as can be. Where that is 0, it slides. Where it is not and
+ * the intervals have become shorter and shorter before (two tanks of Zeno and one pipe), the run is at the point in which they accumulate, and
+ * rests there by reactions along the normals of the guards' surfaces, as long as these push. Where neither is so, it is a cycle of transitions
+ * at one instant, and no motion.
+ *
+ * All are ties: a function c of (t, x) that stays 0, and a direction d; several at once solve sum_j (grad c_i . d_j) l_j = - c_i' along f.
  * Derivatives of c are central differences over a power of two, exact where c is linear.
  *
- * In an Instance, at layout.ties: for each event and each relation when it last happened and how often in a row as soon as it could;
- * then for each of TK_MOST_TIES its number (an event, or behind them a relation), the place of c in watched, n doubles of d
- * and n of J d, the direction in which c's other parts are put back. */
+ * In an Instance, at layout.ties: for each event and each relation TK_HAPPENING doubles: when it last happened, how often in a row as soon
+ * as it could, the last interval between two that was not 0, and how often in a row that had become shorter; then for each of TK_MOST_TIES
+ * TK_TIE doubles (its number: an event, or behind them a relation; the place of c in watched; its kind; its place among the modes
+ * below), n of d and n of J d, the direction in which c's other parts are put back; then, of transitions that lately followed each other, how
+ * many were kept, and for each of TK_MOST_TIES its event and the discrete section before it; and room for another one. */
 #include "kernel/hybrid.h"
 
 #define TK_MOST_TIES 4
 /* So many in a row, each within so many times event_precision of the last, are without end. */
 static const double tk_often = 4.0;
 static const double tk_soon = 16.0;
+/* What the reactions of modes in turn may be off by. */
+static const double tk_slack = 1e-7;
+
+enum { TK_HAPPENING = 4, TK_TIE = 4 };
+/* Of a tie. Those of modes in turn: with a reaction; without; and one whose surface is another's. */
+enum { TK_OF_ONE = 0, TK_RESTING_MODE = 1, TK_SLIDING_MODE = 2, TK_OTHER_SIDE = 3 };
+/* Intervals that became shorter so often in a row accumulate. */
+static const double tk_shorter = 3.0;
 
 typedef struct tk_tie_entry {
   double* number;
   double* place; /* of c in watched */
+  double* kind;
+  double* left; /* its place among the modes that were left */
   double* direction;
   double* lift; /* J d */
 } tk_tie_entry;
@@ -34,7 +53,8 @@ static uint32_t tk_happening_count(const tactus_model* model) { return model->ev
 
 uint32_t tk_ties_size(const tactus_model* model) {
   if (model->relation_count == 0) return 0;
-  return 2 * tk_happening_count(model) + TK_MOST_TIES * (2 + 2 * model->state_count);
+  return TK_HAPPENING * tk_happening_count(model) + TK_MOST_TIES * (TK_TIE + 2 * model->state_count) + 1 +
+         (TK_MOST_TIES + 1) * (1 + model->discrete_count);
 }
 
 static double* tk_happenings(const tactus_model* model, tactus_instance* instance) {
@@ -42,14 +62,33 @@ static double* tk_happenings(const tactus_model* model, tactus_instance* instanc
 }
 
 static tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instance, int32_t tie) {
-  double* at = tk_happenings(model, instance) + 2 * tk_happening_count(model) +
-               (uint64_t)tie * (2 + 2 * (uint64_t)model->state_count);
+  double* at = tk_happenings(model, instance) + TK_HAPPENING * tk_happening_count(model) +
+               (uint64_t)tie * (TK_TIE + 2 * (uint64_t)model->state_count);
   tk_tie_entry entry;
   entry.number = at;
   entry.place = at + 1;
-  entry.direction = at + 2;
+  entry.kind = at + 2;
+  entry.left = at + 3;
+  entry.direction = at + TK_TIE;
   entry.lift = entry.direction + model->state_count;
   return entry;
+}
+
+/* How many modes were kept that transitions left; each is its event and the discrete section before it. */
+static double* tk_left_count(const tactus_model* model, tactus_instance* instance) {
+  return tk_tie_of(model, instance, TK_MOST_TIES).number;
+}
+
+static double* tk_left_mode(const tactus_model* model, tactus_instance* instance, uint32_t index) {
+  return tk_left_count(model, instance) + 1 + index * (1 + (uint64_t)model->discrete_count);
+}
+
+/* The first tie of modes in turn, or -1. */
+static int32_t tk_first_mode_tie(const tactus_model* model, tactus_instance* instance) {
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    if (*tk_tie_of(model, instance, i).kind != (double)TK_OF_ONE) return i;
+  }
+  return -1;
 }
 
 static int tk_is_tied(const tactus_model* model, const tactus_instance* instance, uint32_t number) {
@@ -74,17 +113,29 @@ void tk_forget_ties(const tactus_model* model, tactus_instance* instance) {
   if (model->relation_count == 0) return;
   double* happened = tk_happenings(model, instance);
   for (uint32_t i = 0; i < tk_happening_count(model); i++) {
-    happened[2 * i] = -tk_infinite();
-    happened[2 * i + 1] = 0.0;
+    happened[TK_HAPPENING * i] = -tk_infinite();
+    happened[TK_HAPPENING * i + 1] = 0.0;
+    happened[TK_HAPPENING * i + 2] = tk_infinite();
+    happened[TK_HAPPENING * i + 3] = 0.0;
   }
   instance->tie_count = 0;
+  *tk_left_count(model, instance) = 0.0;
 }
 
 /* It happens now: how often in a row as soon as it could. */
 static double tk_note(const tactus_model* model, tactus_instance* instance, uint32_t number) {
-  double* happened = tk_happenings(model, instance) + 2 * number;
-  const int is_soon = instance->time - happened[0] <= tk_soon * tk_event_precision(model, instance->time);
+  double* happened = tk_happenings(model, instance) + TK_HAPPENING * number;
+  const double interval = instance->time - happened[0];
+  const int is_soon = interval <= tk_soon * tk_event_precision(model, instance->time);
   happened[1] = is_soon ? happened[1] + 1.0 : 0.0;
+  if (interval > 0.0) {
+    if (interval < 0.9 * happened[2]) {
+      happened[3] += 1.0;
+    } else if (!is_soon) { /* how long what is soon takes is a matter of location */
+      happened[3] = 0.0;
+    }
+    happened[2] = interval;
+  }
   happened[0] = instance->time;
   return happened[1];
 }
@@ -106,6 +157,55 @@ static double tk_small_step(const tactus_model* model, const double* x, const do
   return step;
 }
 
+/* While modes in turn are looked at, the present discrete section is put aside. */
+static void tk_leave_present(const tactus_model* model, tactus_instance* instance) {
+  tk_copy(model->discrete_count, tactus_data_const(instance) + model->layout.discrete,
+          tk_left_mode(model, instance, TK_MOST_TIES));
+}
+static void tk_return_to_present(const tactus_model* model, tactus_instance* instance) {
+  tk_copy(model->discrete_count, tk_left_mode(model, instance, TK_MOST_TIES),
+          tactus_data(instance) + model->layout.discrete);
+}
+
+/* The discrete section as it is when the transition of a tie is about to leave its mode: what is the same in all modes that take turns is
+ * as it is now. */
+static void tk_enter_mode(const tactus_model* model, tactus_instance* instance, int32_t tie) {
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  const double* present = tk_left_mode(model, instance, TK_MOST_TIES);
+  const double* own = tk_left_mode(model, instance, (uint32_t)*tk_tie_of(model, instance, tie).left) + 1;
+  for (uint32_t k = 0; k < model->discrete_count; k++) {
+    discrete[k] = present[k];
+    for (int32_t j = 0; j < instance->tie_count; j++) {
+      const tk_tie_entry other = tk_tie_of(model, instance, j);
+      if (*other.kind == (double)TK_OF_ONE) continue;
+      if (tk_left_mode(model, instance, (uint32_t)*other.left)[1 + k] != own[k]) discrete[k] = own[k];
+    }
+  }
+}
+
+/* c of each tie at (t, x), those of modes in turn in their modes. */
+static int tk_watch_ties(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* c) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  int status = tk_watch(model, instance, t, x);
+  int has_modes = 0;
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    has_modes = has_modes || *tie.kind != (double)TK_OF_ONE;
+    c[i] = watched[(uint32_t)*tie.place];
+  }
+  if (!has_modes) return status;
+  tk_leave_present(model, instance);
+  for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.kind == (double)TK_OF_ONE) continue;
+    tk_enter_mode(model, instance, i);
+    status = tk_watch(model, instance, t, x);
+    c[i] = watched[(uint32_t)*tie.place];
+  }
+  tk_return_to_present(model, instance);
+  return status;
+}
+
 /* How fast each tie's c changes along (speed, direction) from (t, x). Scratch: two stage vectors. */
 static int tk_tie_slopes(const tactus_model* model, tactus_instance* instance, double t, const double* x, double speed,
                          const double* direction, double* slope) {
@@ -114,13 +214,10 @@ static int tk_tie_slopes(const tactus_model* model, tactus_instance* instance, d
   for (int side = 0; side < 2; side++) {
     const double by = side == 0 ? step : -step;
     for (uint32_t i = 0; i < model->state_count; i++) moved[i] = x[i] + by * direction[i];
-    const int status = tk_watch(model, instance, t + by * speed, moved);
+    double c[TK_MOST_TIES];
+    const int status = tk_watch_ties(model, instance, t + by * speed, moved, c);
     if (status != TACTUS_OK) return status;
-    const double* watched = tactus_data_const(instance) + model->layout.watched;
-    for (int32_t i = 0; i < instance->tie_count; i++) {
-      const double c = watched[(uint32_t)*tk_tie_of(model, instance, i).place];
-      slope[i] = side == 0 ? c : (slope[i] - c) / (2.0 * step);
-    }
+    for (int32_t i = 0; i < instance->tie_count; i++) slope[i] = side == 0 ? c[i] : (slope[i] - c[i]) / (2.0 * step);
   }
   return TACTUS_OK;
 }
@@ -147,6 +244,83 @@ static int tk_flows(const tactus_model* model, tactus_instance* instance, double
   return status;
 }
 
+/* The shares of the shortest point in the convex hull of `count` points of `size` doubles each: from equal ones, the best exchange between two
+ * of them in turn. */
+static void tk_shortest_mixture(int32_t count, uint32_t size, const double* const* points, double* share) {
+  for (int32_t i = 0; i < count; i++) share[i] = 1.0 / (double)count;
+  for (int round = 0; round < 60; round++) {
+    double moved = 0.0;
+    for (int32_t i = 0; i < count; i++) {
+      for (int32_t j = i + 1; j < count; j++) {
+        double along = 0.0;
+        double square = 0.0;
+        for (uint32_t k = 0; k < size; k++) {
+          double at = 0.0;
+          for (int32_t q = 0; q < count; q++) at += share[q] * points[q][k];
+          const double difference = points[j][k] - points[i][k];
+          along += difference * at;
+          square += difference * difference;
+        }
+        if (!(square > 0.0)) continue;
+        double by = -along / square;
+        by = tk_min(tk_max(by, -share[j]), share[i]);
+        share[i] -= by;
+        share[j] += by;
+        moved = tk_max(moved, tk_abs(by));
+      }
+    }
+    if (!(moved > 1e-15)) break;
+  }
+}
+
+/* The flow of modes in turn: their mixture. Flows are kept where lifts are, which such ties do not need. */
+static int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                         double* flow) {
+  const uint32_t n = model->state_count;
+  double slope[TK_MOST_TIES][TK_MOST_TIES];
+  const double* flows[TK_MOST_TIES];
+  const double* slopes[TK_MOST_TIES];
+  int32_t ties[TK_MOST_TIES];
+  double share[TK_MOST_TIES];
+  int32_t count = 0;
+  int status = TACTUS_OK;
+  tk_leave_present(model, instance);
+  for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.kind == (double)TK_OF_ONE) continue;
+    tk_enter_mode(model, instance, i);
+    status = tk_flows(model, instance, t, x, tie.lift);
+    flows[count] = tie.lift;
+    slopes[count] = slope[count];
+    ties[count++] = i;
+  }
+  tk_return_to_present(model, instance);
+  for (int32_t i = 0; i < count && status == TACTUS_OK; i++) {
+    status = tk_tie_slopes(model, instance, t, x, 1.0, flows[i], slope[i]);
+  }
+  if (status != TACTUS_OK) return status;
+  /* By what their guards feel of it; where they feel nothing, by the flow itself. */
+  double felt = 0.0;
+  for (int32_t i = 1; i < count; i++) {
+    for (int32_t j = 0; j < count; j++) felt = tk_max(felt, tk_abs(slope[i][ties[j]] - slope[0][ties[j]]));
+  }
+  if (felt > tk_slack) {
+    tk_shortest_mixture(count, (uint32_t)instance->tie_count, slopes, share);
+  } else {
+    tk_shortest_mixture(count, n, flows, share);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    flow[k] = 0.0;
+    for (int32_t i = 0; i < count; i++) flow[k] += share[i] * flows[i][k];
+  }
+  return TACTUS_OK;
+}
+
+/* What a tie must change c by to hold it: more than what happens while events cannot be told apart. */
+static double tk_least_felt(const tactus_model* model, double t) {
+  return tk_max(1e-9, 4.0 * tk_soon * tk_event_precision(model, t));
+}
+
 /* How strongly each tie acts at (t, x); `flow` becomes the motion that keeps to them. */
 static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
                         double* strength) {
@@ -154,7 +328,8 @@ static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, do
   const int32_t m = instance->tie_count;
   double matrix[TK_MOST_TIES * TK_MOST_TIES];
   double slope[TK_MOST_TIES];
-  int status = tk_flows(model, instance, t, x, flow);
+  int status = tk_first_mode_tie(model, instance) >= 0 ? tk_mixed_flow(model, instance, t, x, flow)
+                                                       : tk_flows(model, instance, t, x, flow);
   if (status == TACTUS_OK) status = tk_tie_slopes(model, instance, t, x, 1.0, flow, slope);
   for (int32_t i = 0; i < m && status == TACTUS_OK; i++) strength[i] = -slope[i];
   for (int32_t j = 0; j < m && status == TACTUS_OK; j++) {
@@ -163,11 +338,11 @@ static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, do
   }
   if (status != TACTUS_OK) return status;
   for (int32_t i = 0; i < m; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
     double size = 0.0;
     for (int32_t j = 0; j < m; j++) size = tk_max(tk_abs(matrix[i * m + j]), size);
-    if (size > 1e-9) continue;
+    if (size > tk_least_felt(model, t) && *tie.kind != (double)TK_OTHER_SIDE) continue;
     /* c does not feel it: as slow as can be. */
-    const tk_tie_entry tie = tk_tie_of(model, instance, i);
     double along = 0.0;
     double square = 0.0;
     for (uint32_t k = 0; k < n; k++) {
@@ -194,8 +369,28 @@ static int tk_tied_derivative(const tactus_model* tied, tactus_instance* instanc
 
 /* --- Beginning ------------------------------------------------------------------------------------------------------ */
 
+/* A transition that follows the last of its kind as soon as it could is about to leave its mode. */
+static void tk_keep_mode(const tactus_model* model, tactus_instance* instance, uint32_t event) {
+  if (tk_happenings(model, instance)[TK_HAPPENING * event + 1] < 1.0) return;
+  if (instance->tie_count > 0 && tk_first_mode_tie(model, instance) >= 0) return;
+  double* count = tk_left_count(model, instance);
+  uint32_t index = 0;
+  while (index < (uint32_t)*count && tk_left_mode(model, instance, index)[0] != (double)event) index++;
+  if (index == TK_MOST_TIES) { /* the oldest goes */
+    for (index = 0; index + 1 < TK_MOST_TIES; index++) {
+      tk_copy(1 + model->discrete_count, tk_left_mode(model, instance, index + 1),
+              tk_left_mode(model, instance, index));
+    }
+  }
+  *count = tk_max(*count, (double)index + 1.0);
+  double* kept = tk_left_mode(model, instance, index);
+  kept[0] = (double)event;
+  tk_copy(model->discrete_count, tactus_data_const(instance) + model->layout.discrete, kept + 1);
+}
+
 void tk_before_jump(const tactus_model* model, tactus_instance* instance, uint32_t event) {
   if (model->events[event].count < 2) return;
+  tk_keep_mode(model, instance, event);
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   double* kept = tk_stage_vector(model, instance, TK_STAGES);
   tk_copy(model->state_count, tk_states(model, instance), tk_stage_vector(model, instance, TK_BEFORE));
@@ -235,7 +430,7 @@ static int tk_put_back_on_tie(const tactus_model* model, tactus_instance* instan
   const tk_tie_entry entry = tk_tie_of(model, instance, tie);
   const uint32_t number = (uint32_t)*entry.number;
   int status = TACTUS_OK;
-  if (number < model->event_count) {
+  if (number < model->event_count && *entry.kind == (double)TK_OF_ONE) {
     const tactus_event* event = &model->events[number];
     for (uint32_t i = 1; i < event->count && status == TACTUS_OK; i++) {
       if (event->first + i == (uint32_t)*entry.place) continue;
@@ -250,7 +445,14 @@ static int tk_put_back_on_tie(const tactus_model* model, tactus_instance* instan
     if (status == TACTUS_OK) status = tk_put_on(model, instance, (uint32_t)*entry.place, entry.direction);
     return status;
   }
-  return tk_put_on(model, instance, (uint32_t)*entry.place, entry.direction);
+  const int is_mode = *entry.kind != (double)TK_OF_ONE;
+  if (is_mode) {
+    tk_leave_present(model, instance);
+    tk_enter_mode(model, instance, tie);
+  }
+  status = tk_put_on(model, instance, (uint32_t)*entry.place, entry.direction);
+  if (is_mode) tk_return_to_present(model, instance);
+  return status;
 }
 
 /* J d by a difference of the flow. */
@@ -265,6 +467,136 @@ static int tk_lift(const tactus_model* model, tactus_instance* instance, const t
   if (status == TACTUS_OK) status = model->derivative(model, instance, instance->time, moved, flow);
   for (uint32_t i = 0; i < model->state_count; i++) tie->lift[i] = (tie->lift[i] - flow[i]) / (2.0 * step);
   return status;
+}
+
+/* Whether tie i holds, of these strengths. */
+static int tk_is_held(const tactus_model* model, tactus_instance* instance, int32_t i, const double* strength) {
+  const tk_tie_entry tie = tk_tie_of(model, instance, i);
+  if (*tie.kind == (double)TK_RESTING_MODE) return strength[i] >= -tk_slack;
+  if (*tie.kind == (double)TK_SLIDING_MODE) return tk_abs(strength[i]) <= tk_slack;
+  if (*tie.kind == (double)TK_OTHER_SIDE) return 1;
+  const int is_slide = *tie.number >= (double)model->event_count;
+  return strength[i] >= 0.0 && (!is_slide || strength[i] <= 1.0);
+}
+
+/* From the surface at `place` in watched back along its normal, so that c falls by 1. 0 when c does not depend on x. */
+static int tk_normal(const tactus_model* model, tactus_instance* instance, uint32_t place, double* direction) {
+  const uint32_t n = model->state_count;
+  const double* x = tk_states(model, instance);
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  double* moved = tk_stage_vector(model, instance, TK_ERRORS);
+  double square = 0.0;
+  tk_copy(n, x, moved);
+  for (uint32_t i = 0; i < n; i++) {
+    double step = 0x1p-17;
+    while (step < 0x1p-18 * tk_abs(x[i])) step *= 2.0;
+    moved[i] = x[i] + step;
+    if (tk_watch(model, instance, instance->time, moved) != TACTUS_OK) return 0;
+    direction[i] = watched[place];
+    moved[i] = x[i] - step;
+    if (tk_watch(model, instance, instance->time, moved) != TACTUS_OK) return 0;
+    direction[i] = (watched[place] - direction[i]) / (2.0 * step);
+    moved[i] = x[i];
+    square += direction[i] * direction[i];
+  }
+  if (!(square > 1e-18) || !tk_is_finite(square)) return 0;
+  for (uint32_t i = 0; i < n; i++) direction[i] /= square;
+  return 1;
+}
+
+/* Whether the normal of a tie is that of an earlier one of modes in turn, or its opposite. */
+static int tk_is_other_side(const tactus_model* model, tactus_instance* instance, int32_t tie) {
+  const double* own = tk_tie_of(model, instance, tie).direction;
+  for (int32_t j = 0; j < tie; j++) {
+    const tk_tie_entry other = tk_tie_of(model, instance, j);
+    if (*other.kind == (double)TK_OF_ONE) continue;
+    double product = 0.0;
+    double square = 0.0;
+    double other_square = 0.0;
+    for (uint32_t k = 0; k < model->state_count; k++) {
+      product += own[k] * other.direction[k];
+      square += own[k] * own[k];
+      other_square += other.direction[k] * other.direction[k];
+    }
+    if (product * product > (1.0 - 1e-9) * square * other_square) return 1;
+  }
+  return 0;
+}
+
+/* A tie for a transition of modes in turn, kept at `left`: on the first part of its guard that is 0 and depends on x. 0 when there is
+ * none. */
+static int tk_add_mode_tie(const tactus_model* model, tactus_instance* instance, uint32_t left) {
+  const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
+  const double* kept = tk_left_mode(model, instance, left);
+  const uint32_t event = (uint32_t)kept[0];
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  uint32_t place = 0;
+  tk_leave_present(model, instance);
+  tk_copy(model->discrete_count, kept + 1, tactus_data(instance) + model->layout.discrete);
+  for (uint32_t i = 1; i < model->events[event].count && place == 0; i++) {
+    const uint32_t part = model->events[event].first + i;
+    if (tk_watch(model, instance, instance->time, tk_states(model, instance)) != TACTUS_OK) break;
+    if (tk_abs(watched[part]) < 1e-6 && tk_normal(model, instance, part, tie.direction)) place = part;
+  }
+  tk_return_to_present(model, instance);
+  if (place == 0) return 0;
+  *tie.number = (double)event;
+  *tie.place = (double)place;
+  *tie.left = (double)left;
+  *tie.kind = (double)TK_RESTING_MODE;
+  if (tk_is_other_side(model, instance, instance->tie_count)) {
+    *tie.kind = (double)TK_OTHER_SIDE;
+    tk_zero(model->state_count, tie.direction);
+  }
+  instance->tie_count++;
+  return 1;
+}
+
+/* Transitions that only change modes follow each other as soon as they can: the motion becomes a mixture of those of their modes, if one
+ * keeps to their surfaces. */
+static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, uint32_t number) {
+  const int32_t before = instance->tie_count;
+  const double* happened = tk_happenings(model, instance);
+  const uint32_t kept = (uint32_t)*tk_left_count(model, instance);
+  const double soon = tk_soon * tk_event_precision(model, instance->time);
+  int accumulates = 1;
+  if (before > 0 && tk_first_mode_tie(model, instance) >= 0) return TACTUS_OK;
+  for (uint32_t k = 0; k < kept && instance->tie_count < TK_MOST_TIES; k++) {
+    const uint32_t event = (uint32_t)tk_left_mode(model, instance, k)[0];
+    const double* mine = happened + TK_HAPPENING * event;
+    if (mine[1] + 1.0 < tk_often || instance->time - mine[0] > soon || tk_is_tied(model, instance, event)) continue;
+    if (tk_add_mode_tie(model, instance, k)) accumulates = accumulates && mine[3] >= tk_shorter;
+  }
+  double strength[TK_MOST_TIES];
+  int is_held = instance->tie_count - before >= 2;
+  for (int32_t i = before; i < instance->tie_count; i++) {
+    double* kind = tk_tie_of(model, instance, i).kind;
+    if (!accumulates && *kind == (double)TK_RESTING_MODE) *kind = (double)TK_SLIDING_MODE;
+  }
+  if (is_held) {
+    double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+    is_held = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength) == TACTUS_OK;
+  }
+  for (int32_t i = before; is_held && i < instance->tie_count; i++) is_held = tk_is_held(model, instance, i, strength);
+  if (!is_held) {
+    instance->tie_count = before;
+    tk_clear_failure(instance);
+    return tk_settle(model, instance);
+  }
+  for (int32_t i = before; i < instance->tie_count; i++) {
+    const int status = tk_put_back_on_tie(model, instance, i);
+    if (status != TACTUS_OK) return status;
+  }
+  if (accumulates) {
+    instance->rests++;
+  } else {
+    instance->slides++;
+  }
+  instance->last_tie = (int32_t)number;
+  instance->short_parts = 0;
+  instance->first_stage_valid = 0;
+  instance->next_step = 0.0;
+  return tk_settle(model, instance);
 }
 
 int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t number) {
@@ -288,17 +620,18 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
       closing = i;
     }
   }
-  if (closing == 0) return TACTUS_OK;
+  if (closing == 0) return tk_begin_turns(model, instance, number);
   const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
   double size = 0.0;
   for (uint32_t i = 0; i < n; i++) {
     tie.direction[i] = x[i] - before[i];
     size = tk_max(tk_abs(tie.direction[i]), size);
   }
-  if (!(size > 0.0)) return TACTUS_OK;
+  if (!(size > 0.0)) return tk_begin_turns(model, instance, number);
   for (uint32_t i = 0; i < n; i++) tie.direction[i] /= size;
   *tie.number = (double)number;
   *tie.place = (double)(event->first + closing);
+  *tie.kind = (double)TK_OF_ONE;
   int status = tk_lift(model, instance, &tie);
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
   instance->tie_count++;
@@ -319,26 +652,80 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
   return tk_settle(model, instance);
 }
 
+static int tk_is_zero(uint32_t count, const double* values) {
+  for (uint32_t i = 0; i < count; i++) {
+    if (values[i] != 0.0) return 0;
+  }
+  return 1;
+}
+
+/* How fast c of a tie changes at x with these strengths; scratch: a stage vector. */
+static int tk_slope_at(const tactus_model* model, tactus_instance* instance, const double* x, const double* strength,
+                       int32_t tie, double* result) {
+  double slope[TK_MOST_TIES];
+  double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  int status = tk_flows(model, instance, instance->time, x, flow);
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const double* direction = tk_tie_of(model, instance, i).direction;
+    for (uint32_t k = 0; k < model->state_count; k++) flow[k] += strength[i] * direction[k];
+  }
+  if (status == TACTUS_OK) status = tk_tie_slopes(model, instance, instance->time, x, 1.0, flow, slope);
+  *result = slope[tie];
+  return status;
+}
+
+/* Where c does not feel its tie: to where it stands still, c' = 0 along d, c = 0 along J d. 0 when that is not here. */
+static int tk_put_still(const tactus_model* model, tactus_instance* instance, int32_t index, const double* strength) {
+  const uint32_t n = model->state_count;
+  const tk_tie_entry tie = tk_tie_of(model, instance, index);
+  double* x = tk_states(model, instance);
+  double* moved = tie.lift;
+  double slope[TK_MOST_TIES];
+  if (tk_tie_slopes(model, instance, instance->time, x, 0.0, tie.direction, slope) != TACTUS_OK) return 0;
+  if (tk_abs(slope[index]) > tk_least_felt(model, instance->time)) return 1;
+  for (int round = 0; round < 3; round++) {
+    double here = 0.0;
+    double ahead = 0.0;
+    double behind = 0.0;
+    const double step = tk_small_step(model, x, tie.direction);
+    if (tk_slope_at(model, instance, x, strength, index, &here) != TACTUS_OK) return 0;
+    if (here == 0.0) break;
+    for (uint32_t i = 0; i < n; i++) moved[i] = x[i] + step * tie.direction[i];
+    if (tk_slope_at(model, instance, moved, strength, index, &ahead) != TACTUS_OK) return 0;
+    for (uint32_t i = 0; i < n; i++) moved[i] = x[i] - step * tie.direction[i];
+    if (tk_slope_at(model, instance, moved, strength, index, &behind) != TACTUS_OK) return 0;
+    const double change = (ahead - behind) / (2.0 * step);
+    /* Further than a small step: it moves on. */
+    if (!(tk_abs(here) < step * tk_abs(change))) return 0;
+    for (uint32_t i = 0; i < n; i++) x[i] -= here / change * tie.direction[i];
+  }
+  return tk_lift(model, instance, &tie) == TACTUS_OK &&
+         tk_put_on(model, instance, (uint32_t)*tie.place, tie.lift) == TACTUS_OK;
+}
+
 int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
   double* happened = tk_happenings(model, instance);
   if (model->state_count == 0) return 0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
     const uint32_t number = model->event_count + k;
     if (model->relations[k].kind != TACTUS_TRUTH || model->relations[k].source > 0) continue;
-    if (happened[2 * number + 1] < tk_often || tk_is_tied(model, instance, number)) continue;
+    if (happened[TK_HAPPENING * number + 1] < tk_often || tk_is_tied(model, instance, number)) continue;
     if (instance->tie_count >= TK_MOST_TIES) return 0;
     const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
     double* held = tactus_data(instance) + model->layout.discrete + model->relations[k].held;
     const double was = *held;
     *tie.number = (double)number;
     *tie.place = (double)model->relations[k].guard;
-    happened[2 * number + 1] = 0.0;
+    *tie.kind = (double)TK_OF_ONE;
+    happened[TK_HAPPENING * number + 1] = 0.0;
     tk_zero(model->state_count, tie.lift);
     instance->tie_count++;
     double strength[TK_MOST_TIES];
     double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
     int status = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength);
-    const double share = status == TACTUS_OK ? strength[instance->tie_count - 1] : -1.0;
+    double share = status == TACTUS_OK ? strength[instance->tie_count - 1] : -1.0;
+    if (tk_is_zero(model->state_count, tie.direction)) share = -1.0; /* the flow is the same on both sides */
+    if (share >= 0.0 && share <= 1.0 && !tk_put_still(model, instance, instance->tie_count - 1, strength)) share = -1.0;
     if (!(share >= 0.0 && share <= 1.0)) {
       instance->tie_count--;
       *held = was;
@@ -379,28 +766,46 @@ static int32_t tk_first_loose(const tactus_model* model, tactus_instance* instan
   double* flow = tk_stage_vector(model, instance, TK_STAGES);
   if (tk_tied_flow(model, instance, t, x, flow, strength) != TACTUS_OK) return 0;
   for (int32_t i = 0; i < instance->tie_count; i++) {
-    const int is_slide = *tk_tie_of(model, instance, i).number >= (double)model->event_count;
     *share = strength[i];
-    if (!(strength[i] >= 0.0) || (is_slide && strength[i] > 1.0)) return i;
+    if (!tk_is_held(model, instance, i, strength)) return i;
   }
   return -1;
 }
 
-static void tk_release(const tactus_model* model, tactus_instance* instance, int32_t loose, double share) {
+static void tk_release_one(const tactus_model* model, tactus_instance* instance, int32_t loose, double share) {
   const tk_tie_entry tie = tk_tie_of(model, instance, loose);
   const uint32_t number = (uint32_t)*tie.number;
-  double* happened = tk_happenings(model, instance) + 2 * number;
+  double* happened = tk_happenings(model, instance) + TK_HAPPENING * number;
   happened[0] = -tk_infinite();
   happened[1] = 0.0;
+  happened[2] = tk_infinite();
+  happened[3] = 0.0;
   if (number >= model->event_count) {
     tactus_data(instance)[model->layout.discrete + model->relations[number - model->event_count].held] =
         share > 1.0 ? 1.0 : 0.0;
   }
-  const uint32_t size = 2 + 2 * model->state_count;
+  const uint32_t size = TK_TIE + 2 * model->state_count;
   for (int32_t i = loose + 1; i < instance->tie_count; i++) {
     tk_copy(size, tk_tie_of(model, instance, i).number, tk_tie_of(model, instance, i - 1).number);
   }
   instance->tie_count--;
+}
+
+/* Modes in turn all at once, a little along their mixture, or they would go on taking turns where they are; which of them it leaves with is
+ * for their guards to say. */
+static void tk_release(const tactus_model* model, tactus_instance* instance, int32_t loose, double share) {
+  const int is_mode = *tk_tie_of(model, instance, loose).kind != (double)TK_OF_ONE;
+  double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  double* x = tk_states(model, instance);
+  if (is_mode && tk_mixed_flow(model, instance, instance->time, x, flow) == TACTUS_OK) {
+    const double little = 4.0 * tk_soon * tk_event_precision(model, instance->time);
+    for (uint32_t i = 0; i < model->state_count; i++) x[i] += little * flow[i];
+  }
+  if (is_mode) instance->is_crossed = 1;
+  tk_release_one(model, instance, loose, share);
+  for (int32_t i = is_mode ? tk_first_mode_tie(model, instance) : -1; i >= 0; i = tk_first_mode_tie(model, instance)) {
+    tk_release_one(model, instance, i, share);
+  }
   instance->releases++;
   instance->first_stage_valid = 0;
   instance->next_step = 0.0;

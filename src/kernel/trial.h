@@ -16,11 +16,12 @@ using Derivative = int (*)(const tactus_model*, tactus_instance*, double t, cons
 
 class Trial {
  public:
-  Trial(Derivative derivative, const std::vector<double>& start, double start_time = 0.0,
-        std::uint32_t warm_count = 0) {
+  Trial(Derivative derivative, const std::vector<double>& start, double start_time = 0.0, std::uint32_t warm_count = 0,
+        std::uint32_t discrete_count = 0) {
     model.abi = TACTUS_ABI;
     model.state_count = static_cast<std::uint32_t>(start.size());
     model.warm_count = warm_count;
+    model.discrete_count = discrete_count;
     model.starting_time = start_time;
     model.derivative = derivative;
     model.fixed_steps = tk_fixed_steps;
@@ -39,6 +40,7 @@ class Trial {
   tactus_instance* instance() { return reinterpret_cast<tactus_instance*>(block_.data()); }
   tactus_instance* operator->() { return instance(); }
   double* x() { return tactus_data(instance()) + model.layout.states; }
+  double* discrete() { return tactus_data(instance()) + model.layout.discrete; }
   double* warm() { return tactus_data(instance()) + model.layout.warm; }
   std::vector<double> states() { return {x(), x() + model.state_count}; }
   void set_states(const std::vector<double>& values) {

@@ -169,6 +169,8 @@ void add_phases(Items& items, const Symbol& symbol) {
     items.add(fmt::format("phase{}", i), item_event, fmt::format("the end of phase {}", i), "", 'a');
   if (symbol.kind == Kind::plan) items.add("failed", item_event, "the search failed", "", 'b');
   items.add("Idle", item_enum_member, "while it does not run", "", 'c');
+  if (symbol.kind == Kind::plan)
+    items.add("Failed", item_enum_member, "from a search that failed until its guard is false", "", 'c');
   for (std::uint32_t i = 1; i <= symbol.phases; ++i)
     items.add(fmt::format("Phase{}", i), item_enum_member, fmt::format("while phase {} runs", i), "", 'c');
 }
@@ -212,6 +214,7 @@ void add_keywords(Items& items, const View& view, const Situation& now, bool beh
     if (view.names.dialect == parse::Dialect::ridl) return;
     add({"simulation", "external", "boundary", "system", "module", "event"});
     if (!tact) return;
+    if (now.in_jump) add({"goto", "keep", "enforce", "unknown"});
     add({"reactive", "scene", "check", "parameter", "constant", "function", "automaton", "mechanism", "use", "for"});
     if (now.section == Word::system)
       add({"in", "transition", "sequence", "plan", "energy", "power", "join", "interact", "apply", "invariant",
@@ -247,6 +250,9 @@ void add_keywords(Items& items, const View& view, const Situation& now, bool beh
       break;
     case Word::interact:
       for (const std::string_view word : parse::places::interact) items.add(word, item_keyword, "", "", 'b');
+      break;
+    case Word::join:
+      for (const std::string_view word : parse::places::join) items.add(word, item_keyword, "", "", 'b');
       break;
     default:
       break;

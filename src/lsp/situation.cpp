@@ -9,20 +9,42 @@ namespace lsp {
 using lex::TokenKind;
 using parse::Word;
 
+namespace {
+
+bool opens_jump(Word statement, bool is_loop) {
+  switch (statement) {
+    case Word::transition:
+    case Word::sequence:
+    case Word::plan:
+    case Word::until:
+    case Word::else_:
+      return true;
+    case Word::for_:
+      return !is_loop;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 Situation situation_before(const NameTable& names, std::size_t end) {
   Situation now;
   if (names.dialect == parse::Dialect::ridl) now.section = Word::reactive;
   struct Body {
     Word section;
     bool mechanism;
+    bool jump;
   };
   std::vector<Body> bodies;
   const auto& list = names.tokens.list;
   bool fresh = true;
+  bool is_loop = false;  // `for i in ..`, not `for T reaching ..`
   for (std::size_t i = 0; i < end; ++i) {
     const Word word = names.words[i];
     const bool opens = parse::is_opening(word) && list[i + 1].kind != TokenKind::equal;
     if (fresh || opens || (parse::begins_item(word) && word != Word::for_ && word != Word::event)) now.statement = word;
+    if (fresh && word == Word::for_) is_loop = i + 2 < names.words.size() && names.words[i + 2] == Word::in;
     fresh = false;
     if (opens) {
       now.section = word;
@@ -34,13 +56,14 @@ Situation situation_before(const NameTable& names, std::size_t end) {
         fresh = true;
         break;
       case TokenKind::left_brace:
-        bodies.push_back({now.section, now.in_mechanism});
+        bodies.push_back({now.section, now.in_mechanism, now.in_jump});
+        now.in_jump = now.in_jump || opens_jump(now.statement, is_loop);
         fresh = true;
         break;
       case TokenKind::left_paren: {
         const bool module = i >= 3 && names.words[i - 3] == Word::module && list[i - 1].kind == TokenKind::equal;
         const bool mechanism = i >= 2 && names.words[i - 2] == Word::mechanism;
-        bodies.push_back({now.section, now.in_mechanism});
+        bodies.push_back({now.section, now.in_mechanism, now.in_jump});
         if (module || mechanism) {
           now.section = Word::none;
           now.in_mechanism = mechanism;
@@ -54,6 +77,7 @@ Situation situation_before(const NameTable& names, std::size_t end) {
         fresh = list[i].kind == TokenKind::right_brace || now.in_mechanism != bodies.back().mechanism;
         now.section = bodies.back().section;
         now.in_mechanism = bodies.back().mechanism;
+        now.in_jump = bodies.back().jump;
         bodies.pop_back();
         break;
       default:

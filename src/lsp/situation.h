@@ -14,6 +14,7 @@ struct Situation {
   parse::Word statement = parse::Word::none;  // its first word
   bool at_statement_start = true;
   bool in_mechanism = false;
+  bool in_jump = false;  // between the braces of a transition, or of a phase of a sequence or a plan
 };
 
 // Behind the first `end` tokens.

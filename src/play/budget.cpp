@@ -13,6 +13,9 @@ namespace {
 struct Stages {
   int evaluations = 0;     // of the derivative
   double vector_work = 0;  // operations a state
+  int energies = 0;        // evaluations of the energy, as a rule and at most: a search is bounded, kernel/balance.c
+  int most_energies = 0;
+  int most_evaluations = 0;  // where Newton's method takes more than it does as a rule
 };
 
 Stages stages_of(int solver) {
@@ -23,6 +26,12 @@ Stages stages_of(int solver) {
       return {3, 14};
     case TACTUS_ROSENBROCK_FIXED:
       return {8, 130};
+    case TACTUS_PASSIVE:
+      return {1, 10, 10, 250};
+    case TACTUS_MIDPOINT:
+      return {6, 50, 0, 0, 31};
+    case TACTUS_DISCRETE_GRADIENT:
+      return {6, 60, 12, 62, 31};
     default:
       return {4, 16};
   }
@@ -49,12 +58,16 @@ Bound bound_of(const ir::Program& program, const live::Timing& timing) {
   const ir::Cost outputs = ir::cost_of(program, program.outputs);
   const ir::Cost watch = ir::cost_of(program, program.watch);
   const ir::Cost constrain = ir::cost_of(program, program.constrain);
+  const ir::Cost energy = ir::cost_of(program, program.energy);
 
-  // A step: the stages, the matrix of a stiff method (a column costs a tangent, at most three derivatives), and at most two
+  // A step: the stages and the energy, the matrix of a stiff method (a column costs a tangent, at most three derivatives), and at most two
   // projections with rows orthogonalised twice.
   const auto step = [&](double ir::Cost::* kind) {
-    double sum = stages.evaluations * derivative.*kind + stages.vector_work * states;
-    if (timing.solver == TACTUS_ROSENBROCK_FIXED) {
+    const bool is_most = kind == &ir::Cost::most;
+    double sum = stages.vector_work * states;
+    sum += (is_most ? std::max(stages.evaluations, stages.most_evaluations) : stages.evaluations) * derivative.*kind;
+    sum += (is_most ? stages.most_energies : stages.energies) * energy.*kind;
+    if (tactus_is_stiff_solver(timing.solver)) {
       sum += 3 * derivative.*kind * states + 2 * states * states * states / 3 + 16 * states * states;
     }
     if (const auto rows = static_cast<double>(program.constraints.size()); rows > 0)

@@ -73,6 +73,9 @@ inline constexpr diag::Kind<std::string, std::string> target_count{
 inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
 inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 
+inline constexpr diag::Kind<Text, Text> join_of_given{
+    "C061", "the port `{}` cannot be joined: what enters it, `{}`, is given elsewhere"};
+
 inline constexpr diag::Kind<> too_large{"C023", "the program grows too large when its functions are expanded here"};
 inline constexpr diag::Kind<std::string, std::string> dimensions_differ{"C031", "{}: {}"};
 inline constexpr diag::Kind<std::string, std::string, std::string> not_pure{"C032",

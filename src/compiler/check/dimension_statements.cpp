@@ -58,9 +58,21 @@ class Statements {
     for (const parse::Event& event : tree_.events) collect_event(event);
     for (const parse::Behaviour& behaviour : tree_.behaviours) collect_behaviour(behaviour);
     for (const Drawing& drawing : model_.drawings) collect_drawing(drawing);
+    for (const parse::Energy& energy : tree_.energies)
+      system_.works.push_back({expressions_.evaluate(energy.variable, {}).item(0), energy.variable});
+    for (const parse::Power& power : tree_.powers) collect_power(power);
   }
 
  private:
+  void collect_power(const parse::Power& power) {
+    const DimensionValue in = expressions_.evaluate(power.in, {});
+    const DimensionValue out = expressions_.evaluate(power.out, {});
+    for (std::uint32_t i = 0; i < in.items.size() && i < out.items.size(); ++i) {
+      if (in.items[i].is_rigid() && out.items[i].is_rigid())
+        system_.works.push_back({times(in.items[i], out.items[i], {1, 1}), power.in, power.out});
+    }
+  }
+
   void collect_transition(std::uint32_t index) {
     const parse::Transition& item = tree_.transitions[index];
     if (item.condition.valid()) expressions_.evaluate(item.condition, {});

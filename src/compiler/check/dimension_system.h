@@ -50,6 +50,13 @@ struct InputUse {
   Form form = {};
 };
 
+// What must be an energy, or, with what leaves, the power of a port, if its dimension turns out to be known.
+struct Work {
+  Form form;
+  parse::NodeId in;
+  parse::NodeId out = {};  // not valid: an energy
+};
+
 struct DimensionSystem {
   // An unknown for each component of each symbol.
   DimensionSystem(const Model& the_model, const base::Names& all_names);
@@ -71,6 +78,7 @@ struct DimensionSystem {
   std::vector<std::uint32_t> first_unknown;  // by symbol
   std::vector<Constraint> constraints;       // as the solver's
   std::vector<InputUse> input_uses;
+  std::vector<Work> works;
   parse::NodeId call;  // the outermost call of a function being expanded
   long long work = 0;
 };

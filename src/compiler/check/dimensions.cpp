@@ -1,11 +1,17 @@
 #include "compiler/check/dimensions.h"
 
+#include <fmt/format.h>
+
 #include <set>
 #include <utility>
 
+#include "compiler/check/diagnostics.h"
+#include "compiler/check/dimension_messages.h"
 #include "compiler/check/dimension_reports.h"
 #include "compiler/check/dimension_statements.h"
 #include "compiler/check/dimension_system.h"
+#include "compiler/parse/parse.h"
+#include "compiler/parse/units.h"
 
 namespace check {
 namespace {
@@ -47,6 +53,29 @@ void keep(Model& model, const DimensionSystem& system) {
   keep_inputs(model, system);
 }
 
+// Energies are in J and what passes a port is in W, wherever the program says enough to know.
+void report_works(const Model& model, const base::Names& names, const DimensionSystem& system, ToldPlaces& told,
+                  diag::Sink& diags) {
+  const parse::Tree& tree = *model.tree;
+  for (const Work& work : system.works) {
+    const std::optional<Dimension> value = work.form.is_rigid() ? system.solver.value(work.form) : std::nullopt;
+    const bool is_port = work.out.valid();
+    const Dimension wanted = parse::find_unit(is_port ? "W" : "J")->dimension;
+    if (!value || value->pure() || *value == wanted) continue;
+    const base::Span span = is_port ? tree[work.in].span.to(tree[work.out].span) : tree[work.in].span;
+    if (!told.is_new(span)) continue;
+    const std::string what =
+        is_port ? fmt::format("`{} * {}`", parse::print(tree, names, work.in), parse::print(tree, names, work.out))
+                : quote(tree, names, work.in);
+    auto report = diags.report(span, dimension_of_setting, is_port ? "what passes a port" : "an energy",
+                               is_port ? "is in W" : "is in J", what, describe_dimension(*value));
+    if (!is_port)
+      report.hint("a spring stores `c * x^2 / 2`, a mass `m * v^2 / 2`");
+    else
+      report.hint("a force and a velocity, a torque and a rate of turn, a voltage and a current are such pairs");
+  }
+}
+
 }  // namespace
 
 void infer_dimensions(Model& model, base::Names& names, diag::Sink& diags) {
@@ -56,6 +85,7 @@ void infer_dimensions(Model& model, base::Names& names, diag::Sink& diags) {
   collect_dimensions(model, names, system, told, diags);
   if (system.is_exhausted()) return;
   for (std::uint32_t contradiction : system.solver.solve()) report_contradiction(system, contradiction, told, diags);
+  report_works(model, names, system, told, diags);
   keep(model, system);
 }
 

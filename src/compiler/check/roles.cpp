@@ -145,6 +145,7 @@ class Roles {
       for (const parse::Access& access : reactive ? external.reads : external.writes)
         declare_output(external, access, reactive);
     }
+    for (const parse::Energy& energy : tree_.energies) check_energy(energy);
     read_names();
     for (const parse::Drawing& drawing : tree_.drawings) {
       for (NodeId value : drawing.values) find_device_values(value);
@@ -166,10 +167,42 @@ class Roles {
       find_variables(invariant.right, nullptr, 0);
     }
     for (const parse::PlanProblem& problem : tree_.problems) find_variables_of_plan(problem);
+    for (const parse::Power& power : tree_.powers) {
+      find_variables(power.in, nullptr, 0);
+      find_variables(power.out, nullptr, 0);
+    }
+    for (const parse::Join& join : tree_.joins) check_join(join);
     may_name_events_ = true;
     for (const parse::Property& property : tree_.properties) find_variables(property.formula, nullptr, 0);
     may_name_events_ = false;
     may_add_ = true;
+  }
+
+  // The name of an energy is declared by it.
+  void check_energy(const parse::Energy& energy) {
+    const parse::Node& node = tree_[energy.variable];
+    const auto found = model_.find(node.name);
+    if (found && model_.symbols[*found].role == Role::variable && !model_.passive.contains(node.name)) return;
+    auto report = diags_.report(node.span, declared_twice, names_.text(node.name));
+    if (found)
+      report.related(model_.symbols[*found].span, "declared here before");
+    else
+      report.hint("`t` is the time and `pi` is pi in every program; choose another name");
+  }
+
+  // A join determines what enters both of its ports.
+  void check_join(const parse::Join& join) {
+    for (const std::uint32_t port : join.ports) {
+      NodeId in = tree_.powers[port].in;
+      if (tree_[in].kind == NodeKind::index) in = tree_.child(in, 0);
+      const base::NameId name = tree_[in].name;
+      const auto found = model_.find(name);
+      if (found && model_.symbols[*found].role == Role::variable) continue;
+      auto report = diags_.report(join.span, join_of_given, names_.text(tree_.powers[port].name), names_.text(name));
+      if (found) report.related(model_.symbols[*found].span, "it is given here");
+      report.hint("a join says what enters a port; leave `{0}` to it, or drop the join and use `{0}` as it is given",
+                  names_.text(name));
+    }
   }
 
   void report_not_in_equations(NodeId id) {

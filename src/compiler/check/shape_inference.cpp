@@ -1,8 +1,8 @@
 #include "compiler/check/shape_inference.h"
 
 #include <algorithm>
-#include <ranges>
 #include <unordered_map>
+#include <vector>
 
 #include "base/growth.h"
 
@@ -19,6 +19,8 @@ class Inference {
       : model_(model), tree_(*model.tree), names_(names), shapes_(shapes), numbers_(model, names) {}
 
   void run() {
+    is_of_join_.resize(tree_.equations.size());
+    for (const parse::Join& join : tree_.joins) is_of_join_[join.equation] = is_of_join_[join.equation + 1] = true;
     pass_until_settled(false);
     pass_until_settled(true);
     parameters_are_scalars_ = true;
@@ -80,18 +82,29 @@ class Inference {
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) infer_behaviour(behaviour);
     // Forwards and backwards: a chain of definitions settles in one pass in whichever order it is written.
-    for (const parse::Equation& equation : tree_.equations) relate(equation.left, equation.right, likely);
+    for (std::size_t i = 0; i < tree_.equations.size(); ++i) {
+      if (!is_of_join_[i]) relate(tree_.equations[i].left, tree_.equations[i].right, likely);
+    }
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) infer_jump(i, likely);
     for (const parse::Equation& invariant : tree_.invariants) relate(invariant.left, invariant.right, likely);
     for (std::size_t i = 0; i < model_.plans.size(); ++i) infer_plan(i, likely);
+    for (const parse::Power& power : tree_.powers) relate(power.in, power.out, likely);
     // Behind the equations: where a start contradicts them, the start is the one to mend.
     for (const parse::Condition& condition : tree_.conditions) {
       if (parameters_are_scalars_ || !is_parameter(model_, condition.value))
         relate(condition.variable, condition.value, likely);
     }
-    if (!changed_) return;
-    for (const parse::Equation& equation : std::views::reverse(tree_.equations))
-      relate(equation.left, equation.right, likely);
+    if (changed_) {
+      for (std::size_t i = tree_.equations.size(); i-- > 0;) {
+        if (!is_of_join_[i]) relate(tree_.equations[i].left, tree_.equations[i].right, likely);
+      }
+      return;
+    }
+    // Once the joined parts have said all they know themselves: where they differ, the join is the one to mend.
+    for (const parse::Join& join : tree_.joins) {
+      for (const std::uint32_t i : {join.equation, join.equation + 1})
+        relate(tree_.equations[i].left, tree_.equations[i].right, likely);
+    }
   }
 
   void infer_jump(std::uint32_t index, bool likely) {
@@ -253,6 +266,7 @@ class Inference {
   ExpressionShapes& shapes_;
   Numbers numbers_;
   bool changed_ = false;
+  std::vector<bool> is_of_join_;  // by equation
   bool parameters_are_scalars_ = false;
 };
 

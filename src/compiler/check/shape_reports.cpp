@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <set>
+#include <utility>
 
 #include "base/growth.h"
 #include "compiler/check/diagnostics.h"
@@ -36,9 +38,14 @@ class Reports {
     }
     for (const parse::Parameter& parameter : tree_.parameters) report_parameter(parameter);
     for (const parse::Condition& condition : tree_.conditions) report_condition(condition);
-    for (const parse::Equation& equation : tree_.equations) {
-      report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
+    for (const parse::Power& power : tree_.powers) report_port(power);
+    for (const parse::Join& join : tree_.joins) report_join(join);
+    for (std::uint32_t i = 0; i < tree_.equations.size(); ++i) {
+      const parse::Equation& equation = tree_.equations[i];
+      if (!equations_of_joins_.contains(i))
+        report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
     }
+    for (const parse::Energy& energy : tree_.energies) report_energy(energy);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) report_transition(i);
     for (const parse::Equation& invariant : tree_.invariants)
       report_sides(invariant.left, invariant.right, invariant.span, "the sides of this equation differ");
@@ -66,6 +73,49 @@ class Reports {
   }
 
  private:
+  void report_energy(const parse::Energy& energy) {
+    const Known known = shapes_.shape_of(energy.value);
+    if (!known.is_fixed() || known.shape.is_scalar()) return;
+    auto report = diags_.report(tree_[energy.value].span, wrong_shape, "an energy", "a number", describe(known.shape));
+    if (known.shape.is_vector())
+      report.hint("the energy of a motion is `m/2 * dot(v, v)`; add up what the components store");
+    else
+      report.hint("with a matrix of masses it is `dot(v, M * v) / 2`");
+  }
+
+  bool report_port(const parse::Power& power, bool is_told = false) {
+    const Known in = shapes_.shape_of(power.in);
+    const Known out = shapes_.shape_of(power.out);
+    for (const auto& [known, node] : {std::pair(in, power.in), std::pair(out, power.out)}) {
+      if (!known.is_fixed() || !known.shape.is_matrix()) continue;
+      if (!is_told)
+        diags_.report(tree_[node].span, wrong_shape, "a port", "a number or a vector", describe(known.shape))
+            .hint("the power is the sum over the components of what enters times what leaves");
+      return true;
+    }
+    if (!in.is_fixed() || !out.is_fixed() || in.shape == out.shape) return false;
+    if (!is_told)
+      diags_
+          .report(power.span, shapes_differ, "what enters this port and what leaves it differ", describe(in.shape),
+                  describe(out.shape))
+          .hint("a force enters and the velocity of its point leaves, or the other way round");
+    return true;
+  }
+
+  void report_join(const parse::Join& join) {
+    equations_of_joins_.insert({join.equation, join.equation + 1});
+    const parse::Power& first = tree_.powers[join.ports[0]];
+    const parse::Power& second = tree_.powers[join.ports[1]];
+    if (report_port(first, true) || report_port(second, true)) return;
+    const Known a = shapes_.shape_of(first.in);
+    const Known b = shapes_.shape_of(second.in);
+    if (!a.is_fixed() || !b.is_fixed() || a.shape == b.shape) return;
+    diags_.report(join.span, shapes_differ, "these ports cannot be joined", describe(a.shape), describe(b.shape))
+        .related(first.span, "`{}` is {}", names_.text(first.name), describe(a.shape))
+        .related(second.span, "`{}` is {}", names_.text(second.name), describe(b.shape))
+        .hint("join ports with as many components");
+  }
+
   void report_truth(NodeId condition, std::string_view what) {
     shapes_.rules().need_scalar(shapes_.shape_of(condition), tree_[condition].span, what);
   }
@@ -253,6 +303,7 @@ class Reports {
   Numbers numbers_;
   base::NameId time_;
   base::NameId pi_;
+  std::set<std::uint32_t> equations_of_joins_;  // whose shapes the join answers for
 };
 
 }  // namespace

@@ -331,6 +331,7 @@ class ModelPrinter {
       function("constrain", program_.constrain, Arguments::x_dx, ir::warm_starts(program_.constrain));
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
+    if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
     if (!program_.events.empty()) fire();
     if (program_.tangents) tangent(*program_.tangents);
     metadata();
@@ -791,11 +792,13 @@ class ModelPrinter {
     line("    .plan_phases = {},", plan_phases);
     line("    .plan_places = {},", plan_places);
     line("    .plan_count = {},", program_.plans.size());
+    line("    .ledger = {},", program_.ledger);
     if (is_whole) {
       for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
                                 "tangent", "fixed_steps", "adaptive_step"})
         line("    .{} = tk_modes_{},", entry, entry);
       line("    .condition = 0,");
+      line("    .energy = 0,");
       line("}};");
       return;
     }
@@ -805,6 +808,7 @@ class ModelPrinter {
     line("    .watch = {},", program_.watch_count == 0 ? "0" : fmt::format("{}_watch", prefix_));
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
+    line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);

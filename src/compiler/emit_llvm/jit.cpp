@@ -363,6 +363,7 @@ struct CompiledModel::Implementation {
     table.hand_period = first.hand_period;
     table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
     table.plan_count = first.plan_count;
+    table.ledger = first.ledger;
     table.structures = tables.data();
     table.structure_count = static_cast<std::uint32_t>(tables.size());
     table.prepare = tk_modes_prepare;

@@ -82,10 +82,13 @@ class ModuleBuilder {
     llvm::Constant* condition = null();
     if (!program_.conditions.empty())
       condition = function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
+    llvm::Constant* energy = null();
+    if (program_.ledger != 0)
+      energy = function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, tangent_entry,
-                     kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
+    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy,
+                     tangent_entry, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
                      kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
@@ -838,7 +841,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -1105,6 +1108,7 @@ class ModuleBuilder {
         m.plan_phases,
         m.plan_places,
         u32(program_.plans.size()),
+        u32(program_.ledger),
         entries[0],
         entries[1],
         entries[2],
@@ -1116,6 +1120,7 @@ class ModuleBuilder {
         entries[8],
         entries[9],
         entries[10],
+        entries[11],
     });
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);

@@ -26,5 +26,12 @@ inline constexpr diag::Kind<Text> file_not_found{"E013", "there is no file `{}`"
 inline constexpr diag::Kind<Text, Text> no_mode{"E014", "the automaton `{}` has no mode `{}`"};
 inline constexpr diag::Kind<Text> automaton_not_a_value{"E015", "`{}` is an automaton, not a value"};
 inline constexpr diag::Kind<Text> no_automaton{"E016", "`{}` is not a mode of an automaton"};
+inline constexpr diag::Kind<Text> not_in_mode{"E017", "{} does not stand in a mode"};
+inline constexpr diag::Kind<Text> no_port{"E018", "there is no port `{}`"};
+inline constexpr diag::Kind<Text> joined_twice{"E019", "the port `{}` is joined twice"};
+inline constexpr diag::Kind<Text, Text> enters_no_variable{
+    "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
+inline constexpr diag::Kind<Text> manner_without_rates{
+    "E021", "`{}` says how samples pass between instances with rates, and these have none"};
 
 }  // namespace expand

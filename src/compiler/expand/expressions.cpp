@@ -196,6 +196,12 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
     const std::string path = parse::print(tree_, names_, tree_.child(id, 0));
     auto report = diags_.report(node.span, no_member, path, names_.text(node.name));
     if (!inside->module) return id;
+    for (const parse::Power& port : inside->body->powers) {
+      if (port.name != node.name) continue;
+      report.hint("it is a port, not a value: `{}` enters it and `{}` leaves it", parse::print(tree_, names_, port.in),
+                  parse::print(tree_, names_, port.out));
+      return id;
+    }
     const std::vector<std::string_view> known = members(program_, *inside->module);
     if (auto near = base::nearest(names_.text(node.name), known)) report.hint("did you mean `{}.{}`?", path, *near);
     report.hint("it has {}", known.empty() ? "nothing" : list(known));
@@ -262,6 +268,8 @@ bool Expressions::mentions(const Body& body, NameId name) {
         open.push_back(item.right);
       }
       for (const parse::Condition& item : items.conditions) open.push_back(item.variable);
+      for (const parse::Energy& item : items.energies) open.insert(open.end(), {item.variable, item.value});
+      for (const parse::Power& item : items.powers) open.insert(open.end(), {item.in, item.out});
       for (const parse::Loop& item : items.loops) self(program_.bodies[item.body], self);
       for (const parse::InBlock& item : items.in_blocks) self(program_.bodies[item.body], self);
     };

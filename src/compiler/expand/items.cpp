@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "compiler/expand/energies.h"
 #include "compiler/expand/expressions.h"
 #include "compiler/expand/jumps.h"
 #include "compiler/expand/numbers.h"
@@ -22,7 +23,8 @@ class Items {
         tree_(program.tree),
         names_(program.names),
         expressions_(program),
-        jumps_(program, expressions_) {}
+        jumps_(program, expressions_),
+        energies_(program, expressions_) {}
 
   void write(Scope& top) {
     for (Scope* instance : program_.instances) find_mode(*instance);
@@ -32,6 +34,7 @@ class Items {
     }
     emit(top, program_.items, nullptr, {});
     for (Scope* instance : program_.instances) emit_instance(*instance);
+    energies_.write_joins();
     while (emit_wanted()) {
     }
     // Drawn in the order of their lines, whatever instance or turn of a loop they are of.
@@ -163,6 +166,7 @@ class Items {
              [&](const Local* inner, long long) { emit(scope, program_.bodies[loop.body], inner, mode); });
     }
     emit_hybrid(scope, body, locals, mode);
+    energies_.expand(body, scope, locals, mode);
     for (const parse::InBlock& block : body.in_blocks) {
       const NodeId inner = expressions_.both(mode, expressions_.expand(block.condition, scope, locals));
       emit(scope, program_.bodies[block.body], locals, inner);
@@ -357,6 +361,7 @@ class Items {
   const base::Names& names_;
   Expressions expressions_;
   Jumps jumps_;
+  Energies energies_;
 };
 
 }  // namespace

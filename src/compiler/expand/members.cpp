@@ -30,6 +30,7 @@ std::vector<std::string_view> members(const Program& program, const parse::Modul
         left = program.tree.child(left, 0);
       if (left.valid() && program.tree[left].kind == NodeKind::name) add(program.tree[left].name);
     }
+    for (const parse::Energy& energy : items.energies) add(program.tree[energy.variable].name);
     for (const parse::InBlock& block : items.in_blocks) self(program.bodies[block.body], self);
   };
   add_defined(body, add_defined);

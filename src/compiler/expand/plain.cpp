@@ -47,7 +47,7 @@ bool is_timed_by_parameters(const parse::Tree& tree, const parse::Event& item) {
 bool is_plain(const parse::Tree& tree) {
   return !has_instance_of_nothing(tree) && tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
          tree.automata.empty() && tree.in_blocks.empty() && tree.transitions.empty() && tree.sequences.empty() &&
-         tree.plans.empty() &&
+         tree.plans.empty() && tree.energies.empty() && tree.powers.empty() && tree.joins.empty() &&
          std::none_of(tree.musts.begin(), tree.musts.end(),
                       [](const parse::Must& item) { return item.mode.valid(); }) &&
          std::all_of(tree.equations.begin(), tree.equations.end(),

@@ -89,6 +89,14 @@ std::string dump(const Model& model) {
   for (const Equation& equation : model.equations) {
     out += fmt::format("{}: {} = {}\n", number++, print(model, equation.left), print(model, equation.right));
   }
+  for (const Energy& energy : model.energies) out += fmt::format("energy {}\n", model.variables[energy.variable].name);
+  for (const Power& power : model.powers) {
+    out += fmt::format("power {}:", power.name);
+    for (std::size_t i = 0; i < power.pairs.size(); ++i)
+      out += fmt::format("{} {} -> {}", i > 0 ? "," : "", print(model, power.pairs[i].in),
+                         print(model, power.pairs[i].out));
+    out += power.is_joined ? ", joined\n" : "\n";
+  }
   return out;
 }
 

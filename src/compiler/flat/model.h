@@ -167,6 +167,24 @@ struct Plan {
   bool has_otherwise = false;
 };
 
+// `energy H = ..`: a stored energy; all of them add up.
+struct Energy {
+  VariableId variable;
+  base::Span span;
+};
+
+// `power end: u -> y`: what flows into the model there is the sum of in * out.
+struct Power {
+  struct Pair {
+    ExprId in;
+    ExprId out;
+  };
+  std::string name;
+  base::Span span;
+  std::vector<Pair> pairs = {};
+  bool is_joined = false;  // to another: what flows in there flows out here
+};
+
 // What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
 // the derivative of what another delay gives, is 0.
 struct Delay {
@@ -232,6 +250,9 @@ struct Model {
   std::vector<Automaton> automata;
   std::vector<Transition> transitions;
   std::vector<Plan> plans;
+  std::vector<Energy> energies;
+  std::vector<Power> powers;
+  std::uint32_t ledger = 0;   // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
   std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;
   std::vector<Table> tables;

@@ -28,7 +28,7 @@ inline constexpr diag::Kind<std::string, std::string> held_in_diff{
     diag::Severity::warning};
 inline constexpr diag::Kind<std::string, std::string> diff_of_unknown{
     "T011", "how `{}` depends on `{}` is not known: no equation says what it is"};
-inline constexpr diag::Kind<std::string> check_not_watched{"T012", "the check `{}` is not watched by this version",
-                                                           diag::Severity::warning};
+inline constexpr diag::Kind<std::string> needs_history{
+    "T012", "the check `{}` would have to remember more than a run can keep"};
 
 }  // namespace flatten

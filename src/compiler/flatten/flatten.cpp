@@ -39,7 +39,7 @@ class Flattener {
   Flattener(const check::Model& model, const base::Names& names, diag::Sink& diags)
       : model_(model), tree_(*model.tree), names_(names), diags_(diags), numbers_(model, names), algebra_(flat_.pool) {}
 
-  flat::Model run() {
+  flat::Model run(Axioms axioms) {
     time_ = names_.find("t");
     pi_ = names_.find("pi");
     sides_.resize(tree_.equations.size());
@@ -58,10 +58,17 @@ class Flattener {
     for (const check::Event& event : model_.events) {
       if (event.kind != parse::EventKind::transition) add_event(event);
     }
+    std::vector<flat::Event> monitors;
+    for (const parse::Property& property : tree_.properties) add_check(property, monitors);
+    if (axioms == Axioms::watched) add_axioms(monitors);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) add_transition(i);
     for (std::uint32_t i = 0; i < tree_.problems.size(); ++i) add_plan(i);
     for (const parse::Must& must : tree_.musts) add_must(must);
-    for (const parse::Property& property : tree_.properties) add_check(property);
+    for (flat::Event& monitor : monitors) flat_.events.push_back(std::move(monitor));
+    for (const parse::Energy& energy : tree_.energies) add_energy(energy);
+    for (const flat::Discrete& discrete : flat_.discrete)
+      if (!flat_.energies.empty() && discrete.name == "book.booked") flat_.ledger = discrete.first + 1;
+    for (const parse::Power& power : tree_.powers) add_power(power);
     add_starts_of_automata();
     for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
     flat_.dimensions = model_.dimensions;
@@ -192,6 +199,21 @@ class Flattener {
                             tree_.equations[equation].span, shape.is_scalar() ? 0 : static_cast<int>(i) + 1, 0,
                             mode_of(tree_.equations[equation].mode)});
     }
+  }
+
+  void add_energy(const parse::Energy& energy) {
+    const expr::Node& leaf = flat_.pool[evaluate(energy.variable, nullptr).items[0]];
+    TACTUS_CHECK(leaf.op == Op::variable);
+    flat_.energies.push_back({flat::VariableId(leaf.index), energy.span});
+  }
+
+  void add_power(const parse::Power& power) {
+    const Value in = evaluate(power.in, nullptr);
+    const Value out = evaluate(power.out, nullptr);
+    flat::Power made{names_.text(power.name), power.span, {}, power.is_joined};
+    const std::size_t count = std::max(in.items.size(), out.items.size());
+    for (std::uint32_t i = 0; i < count; ++i) made.pairs.push_back({as_number(in.item(i)), as_number(out.item(i))});
+    flat_.powers.push_back(std::move(made));
   }
 
   struct Sides {
@@ -485,6 +507,7 @@ class Flattener {
                                                      handling.value.item(i), handling.handler->span)});
       }
     }
+    if (made.kind == TACTUS_AFTER) add_verdicts(event.transition, made);
     if (made.kind == TACTUS_AFTER && made.updates.empty()) return;
     flat_.event_code += fmt::format("if {} happens\n{{{}}}\n", made.name, code.empty() ? "" : code.substr(2));
     flat_.events.push_back(std::move(made));
@@ -617,6 +640,7 @@ class Flattener {
     event.span = item.name_span;
     event.flags = made.enforces_positions ? TACTUS_ENFORCES_POSITIONS : 0;
     watch(event, made.mode, made.guard);
+    add_memories_of_before(index, event);
     made.event = static_cast<std::uint32_t>(flat_.events.size());
     flat_.events.push_back(std::move(event));
     flat_.transitions.push_back(std::move(made));
@@ -668,41 +692,454 @@ class Flattener {
     flat_.events.push_back(std::move(event));
   }
 
-  // What a formula says of every instant by itself, without looking ahead, back or beyond a jump.
-  bool is_of_one_instant(NodeId id) const {
-    const parse::Node& node = tree_[id];
-    if (node.kind == NodeKind::always || node.kind == NodeKind::eventually || node.kind == NodeKind::until)
+  // --- Checks ----------------------------------------------------------------------------------------------------------
+  //
+  // Each formula becomes a monitor of constant memory: discrete values, notes and checks. A note is an event of the kind of a check
+  // that has a pulse: while it holds, its updates are made, at the start and whenever something happens, before checks are asked.
+  // With t0 the start, w = [a..b], and all discrete values 0 at the start:
+  //
+  //   always[w] f         broken while   t0 + a <= t <= t0 + b  and  not f
+  //   eventually[w] f     note f in w: seen = 1;     broken while   not seen  and  (t > t0 + b  or the run is over)
+  //   f until[w] g        note g in w: seen = 1;     broken while   not seen  and  not g  and  not f  and  t <= t0 + b
+  //   always (c -> T), with T looking ahead from now on:
+  //     eventually[0..b] f   note f: asked = 0;  note c and not f and not asked: asked = 1, since = t;
+  //                          broken while   asked  and  t > since + b; without b, when the run is over
+  //     always[0..b] f       note c: on = 1;  note not c and on: on = 0, has = 1, last = t;
+  //                          broken while   (c or on or has and t <= last + b)  and  not f
+  //     f until g (c: true)  note g: on = 0;  note c and not g: on = 1;    broken while   (c or on)  and  not g  and  not f
+  //
+  // The first instant that is not answered stands for all that follow it, and the last that asks for all before it; with other bounds
+  // than 0 that is not so, and all of them would have to be remembered.
+  //
+  // f may speak of next(..): then it is asked once for each transition, with that alone happening. What is read before the
+  // jump is remembered by it, and what it is after stands in the event right behind it: broken or not is one more discrete value.
+  // Everywhere else a comparison with next(..) is false.
+
+  static constexpr double for_ever = 1e300;
+
+  struct Window {
+    double from = 0, to = for_ever;  // after the start
+  };
+
+  // A formula that speaks of next(..), as it is right behind one transition.
+  struct Verdict {
+    std::uint32_t transition = 0;
+    ExprId truth;                // over variables before (as they are) and after (twins)
+    std::uint32_t discrete = 0;  // becomes 1 ..
+    bool if_true = false;        // .. where the formula holds, or where it does not
+    base::Span span;
+  };
+
+  bool is_temporal(NodeId id) const {
+    const NodeKind kind = tree_[id].kind;
+    return kind == NodeKind::always || kind == NodeKind::eventually || kind == NodeKind::until;
+  }
+  template <class Wanted>
+  bool has_part(NodeId id, Wanted wanted) const {
+    if (wanted(id)) return true;
+    const auto children = tree_.children_of(id);
+    return std::any_of(children.begin(), children.end(),
+                       [&](const parse::Child& child) { return has_part(child.node, wanted); });
+  }
+  bool looks_ahead(NodeId id) const {
+    return has_part(id, [&](NodeId part) { return is_temporal(part); });
+  }
+  bool has_next(NodeId id) const {
+    return has_part(id, [&](NodeId part) {
+      if (tree_[part].kind != NodeKind::call || tree_[tree_.child(part, 0)].kind != NodeKind::name) return false;
+      const base::NameId name = tree_[tree_.child(part, 0)].name;
+      if (names_.text(name) == "next" && !model_.find(name)) return true;
+      const auto found = model_.find(name);
+      return found && model_.symbols[*found].role == Role::function &&
+             has_next(tree_.functions[model_.symbols[*found].declaration].value);
+    });
+  }
+
+  bool is_of_no_jump(NodeId id) const { return jumping_ == nothing_jumps && has_next(id); }
+
+  Window window_of(NodeId id) {
+    const std::uint32_t first = tree_[id].kind == NodeKind::until ? 2 : 1;
+    if (tree_[id].child_count <= first) return {};
+    return {constant(tree_.child(id, first)), constant(tree_.child(id, first + 1))};
+  }
+  static bool is_all(const Window& window) { return window.from == 0 && window.to == for_ever; }
+
+  ExprId negation(ExprId truth) { return flat_.pool.make(Op::logical_not, truth); }
+  ExprId both(ExprId a, ExprId b) { return flat_.pool.make(Op::logical_and, a, b); }
+  ExprId either(ExprId a, ExprId b) { return flat_.pool.make(Op::logical_or, a, b); }
+  ExprId is_set(std::uint32_t discrete) {
+    return flat_.pool.make(Op::less, flat_.pool.constant(0.5), flat_.pool.discrete(discrete));
+  }
+  // t >= t0 + from, and t > t0 + to
+  ExprId has_begun(const Window& window) {
+    if (window.from == 0) return flat_.pool.truth(true);
+    const double from = flat_.settings.starting_time + window.from;
+    return flat_.pool.make(Op::less_equal, flat_.pool.constant(from), flat_.pool.time());
+  }
+  ExprId has_ended(const Window& window) {
+    if (window.to == for_ever) return flat_.pool.truth(false);
+    const double to = flat_.settings.starting_time + window.to;
+    return flat_.pool.make(Op::less, flat_.pool.constant(to), flat_.pool.time());
+  }
+  ExprId is_inside(const Window& window) { return both(has_begun(window), negation(has_ended(window))); }
+
+  ExprId is_over() {
+    if (!over_) {
+      over_ = add_discrete("the run is over");
+      flat::Event end;
+      end.name = "the end of the run";
+      end.kind = TACTUS_AT;
+      end.pulse = *over_ + 1;
+      flat_.events.push_back(std::move(end));
+    }
+    return is_set(*over_);
+  }
+
+  // `located` is where `whole` can begin to hold between events; both may differ in what is remembered.
+  void watch_monitor(flat::Event& event, ExprId located, ExprId whole) {
+    event.condition = add_hidden("whether " + event.name, smooth_(as_number(whole)), event.span);
+    event.guard = add_hidden("the guard of " + event.name, smooth_(signed_distance(located)), event.span);
+  }
+
+  struct Monitor {
+    std::string name;
+    base::Span span;
+    std::vector<flat::Event>& events;
+  };
+
+  std::uint32_t add_memory(const Monitor& monitor, const char* what) {
+    return add_discrete(fmt::format("{} of {}", what, monitor.name));
+  }
+
+  // While `located` and `besides` hold: discrete := value.
+  void add_note(Monitor& monitor, ExprId located, ExprId besides,
+                std::initializer_list<std::pair<std::uint32_t, ExprId>> updates) {
+    if (!noted_) noted_ = add_discrete("noted");
+    flat::Event note;
+    note.name = fmt::format("note {} of {}", monitor.events.size() + 1, monitor.name);
+    note.kind = TACTUS_CHECK;
+    note.span = monitor.span;
+    note.pulse = *noted_ + 1;
+    watch_monitor(note, located, both(located, besides));
+    for (const auto& [discrete, value] : updates)
+      note.updates.push_back(
+          {discrete, add_hidden(fmt::format("{} at {}", flat_.discrete_names[discrete], note.name), value, note.span)});
+    monitor.events.push_back(std::move(note));
+  }
+
+  // Broken while `located` holds, or `at_last`.
+  void add_breach(Monitor& monitor, ExprId located, ExprId at_last) {
+    flat::Event event;
+    event.name = monitor.name;
+    event.kind = TACTUS_CHECK;
+    event.span = monitor.span;
+    watch_monitor(event, located, either(located, at_last));
+    monitor.events.push_back(std::move(event));
+  }
+
+  void add_check(const parse::Property& property, std::vector<flat::Event>& events) {
+    const std::string text = parse::print(tree_, names_, property.formula);
+    Monitor monitor{property.name.valid() ? fmt::format("{}: {}", names_.text(property.name), text) : text,
+                    property.span, events};
+    const NodeId formula = property.formula;
+    const Window window = window_of(formula);
+    switch (tree_[formula].kind) {
+      case NodeKind::eventually:
+        return add_eventually(monitor, tree_.child(formula, 0), window);
+      case NodeKind::until:
+        return add_until(monitor, tree_.child(formula, 0), tree_.child(formula, 1), window);
+      default:
+        return add_always(monitor, tree_.child(formula, 0), window);
+    }
+  }
+
+  void refuse(const Monitor& monitor, NodeId part, const std::string& hint) {
+    diags_.report(tree_[part].span, needs_history, monitor.name).hint("{}", hint);
+  }
+
+  void add_always(Monitor& monitor, NodeId formula, const Window& window) {
+    if (!looks_ahead(formula)) {
+      if (has_next(formula)) {
+        const std::uint32_t broken = add_memory(monitor, "breach");
+        const auto holds = [&] { return either(negation(is_inside(window)), truth_of(formula, nullptr)); };
+        const ExprId between = add_verdicts_of_jumps(monitor, broken, false, holds);
+        return add_breach(monitor, either(is_set(broken), negation(between)), flat_.pool.truth(false));
+      }
+      const ExprId truth = truth_of(formula, nullptr);
+      return add_breach(monitor, both(is_inside(window), negation(truth)), flat_.pool.truth(false));
+    }
+    const NodeKind kind = tree_[formula].kind;
+    if (kind == NodeKind::logical_and) {
+      for (const parse::Child& child : tree_.children_of(formula)) add_always(monitor, child.node, window);
+      return;
+    }
+    // c -> T, not c || T, or T alone.
+    NodeId ahead = formula;
+    ExprId when = is_inside(window);
+    if (kind == NodeKind::implies || kind == NodeKind::logical_or) {
+      for (const parse::Child& child : tree_.children_of(formula)) {
+        const bool is_consequence = kind == NodeKind::logical_or || child.node == tree_.child(formula, 1);
+        if (is_consequence && is_temporal(child.node) && ahead == formula) {
+          ahead = child.node;
+          continue;
+        }
+        if (looks_ahead(child.node))
+          return refuse(monitor, child.node, "let one part look ahead, behind `->`: `c -> eventually[0..2](f)`");
+        if (has_next(child.node)) return refuse_next(monitor, child.node);
+        const ExprId truth = truth_of(child.node, nullptr);
+        when = both(when, kind == NodeKind::implies ? truth : negation(truth));
+      }
+    }
+    if (!is_temporal(ahead))
+      return refuse(monitor, formula, "write what is to come behind `->`: `c -> eventually[0..2](f)`");
+    add_obligation(monitor, when, ahead);
+  }
+
+  void refuse_next(const Monitor& monitor, NodeId part) {
+    refuse(monitor, part,
+           "`next` is known at the instant of a jump alone; write it in a check of its own, `Bounce -> next(v) > 0;`");
+  }
+
+  // Whether what stands under an operator speaks of now alone.
+  bool is_plain(const Monitor& monitor, NodeId id) {
+    if (looks_ahead(id)) {
+      refuse(monitor, id,
+             "one operator inside another is watched where the outer one is `always`: "
+             "`always(c -> eventually[0..2](f))`");
       return false;
-    if (node.kind == NodeKind::call && names_.text(tree_[tree_.child(id, 0)].name) == "next") return false;
-    for (const parse::Child& child : tree_.children_of(id)) {
-      if (!is_of_one_instant(child.node)) return false;
+    }
+    if (has_next(id)) {
+      refuse_next(monitor, id);
+      return false;
     }
     return true;
   }
 
-  void add_check(const parse::Property& property) {
-    NodeId formula = property.formula;
-    if (tree_[formula].kind == NodeKind::always && tree_[formula].child_count == 1) formula = tree_.child(formula, 0);
-    const std::string text = parse::print(tree_, names_, property.formula);
-    const std::string name = property.name.valid() ? names_.text(property.name) : text;
-    if (!is_of_one_instant(formula)) {
-      diags_.report(property.span, check_not_watched, name)
-          .hint(
-              "what holds at every instant by itself is watched: comparisons, modes and events with `->`, `&&`, `||`, "
-              "`!`");
-      return;
+  void add_eventually(Monitor& monitor, NodeId formula, const Window& window) {
+    if (looks_ahead(formula) && !is_plain(monitor, formula)) return;
+    const std::uint32_t seen = add_memory(monitor, "seen");
+    ExprId now;
+    if (has_next(formula)) {
+      const auto holds = [&] { return both(is_inside(window), truth_of(formula, nullptr)); };
+      now = add_verdicts_of_jumps(monitor, seen, true, holds);
+    } else {
+      now = both(is_inside(window), truth_of(formula, nullptr));
     }
-    flat::Event event;
-    event.name = property.name.valid() ? fmt::format("{}: {}", name, text) : text;
-    event.kind = TACTUS_CHECK;
-    event.span = property.span;
-    watch(event, {}, flat_.pool.make(Op::logical_not, truth_of(formula, nullptr)));
-    flat_.events.push_back(std::move(event));
+    const ExprId not_yet = negation(is_set(seen));
+    add_note(monitor, now, not_yet, {{seen, flat_.pool.constant(1)}});
+    add_breach(monitor, both(not_yet, has_ended(window)), both(not_yet, is_over()));
+  }
+
+  void add_until(Monitor& monitor, NodeId first, NodeId second, const Window& window) {
+    if (!is_plain(monitor, first) || !is_plain(monitor, second)) return;
+    const std::uint32_t seen = add_memory(monitor, "seen");
+    const ExprId released = both(has_begun(window), truth_of(second, nullptr));
+    const ExprId not_yet = negation(is_set(seen));
+    add_note(monitor, released, not_yet, {{seen, flat_.pool.constant(1)}});
+    const ExprId holds = either(truth_of(first, nullptr), released);
+    add_breach(monitor, both(both(not_yet, negation(holds)), negation(has_ended(window))), flat_.pool.truth(false));
+  }
+
+  // Whenever `when` holds, `f` does within `most` seconds.
+  void add_response(Monitor& monitor, ExprId when, ExprId f, double most) {
+    expr::Pool& pool = flat_.pool;
+    const std::uint32_t asked = add_memory(monitor, "asked"), since = add_memory(monitor, "since");
+    add_note(monitor, f, is_set(asked), {{asked, pool.constant(0)}});
+    add_note(monitor, both(when, negation(f)), negation(is_set(asked)),
+             {{asked, pool.constant(1)}, {since, pool.time()}});
+    const ExprId end = pool.add(pool.discrete(since), pool.constant(most));
+    const ExprId late = most == for_ever ? pool.truth(false) : pool.make(Op::less, end, pool.time());
+    add_breach(monitor, both(is_set(asked), late),
+               most == for_ever ? both(is_set(asked), is_over()) : pool.truth(false));
+  }
+
+  // Whenever `when` holds, what `ahead` says of the time from then on.
+  void add_obligation(Monitor& monitor, ExprId when, NodeId ahead) {
+    expr::Pool& pool = flat_.pool;
+    const Window window = window_of(ahead);
+    const NodeKind kind = tree_[ahead].kind;
+    if (!is_plain(monitor, tree_.child(ahead, 0))) return;
+    if (kind == NodeKind::until && !is_plain(monitor, tree_.child(ahead, 1))) return;
+    if (kind == NodeKind::until && !is_all(window))
+      return refuse(monitor, ahead, "leave the bounds out: `always(f until g)`");
+    if (window.from > 0)
+      return refuse(monitor, ahead,
+                    fmt::format("let the bounds begin now: `{}[0..{}](..)`",
+                                kind == NodeKind::always ? "always" : "eventually", expr::print_number(window.to)));
+    const ExprId f = truth_of(tree_.child(ahead, 0), nullptr);
+    const ExprId one = pool.constant(1), zero = pool.constant(0), never = pool.truth(false);
+    if (kind == NodeKind::eventually) return add_response(monitor, when, f, window.to);
+    const std::uint32_t on = add_memory(monitor, "on");
+    ExprId binding = either(when, is_set(on));
+    if (kind == NodeKind::until) {
+      const ExprId g = truth_of(tree_.child(ahead, 1), nullptr);
+      add_note(monitor, g, is_set(on), {{on, zero}});
+      add_note(monitor, both(when, negation(g)), negation(is_set(on)), {{on, one}});
+      return add_breach(monitor, both(binding, both(negation(g), negation(f))), never);
+    }
+    add_note(monitor, when, negation(is_set(on)), {{on, one}});
+    if (window.to < for_ever) {
+      const std::uint32_t has = add_memory(monitor, "has"), last = add_memory(monitor, "last");
+      add_note(monitor, negation(when), is_set(on), {{on, zero}, {has, one}, {last, pool.time()}});
+      const ExprId end = pool.add(pool.discrete(last), pool.constant(window.to));
+      binding = either(binding, both(is_set(has), pool.make(Op::less_equal, pool.time(), end)));
+    }
+    add_breach(monitor, both(binding, negation(f)), never);
+  }
+
+  // A formula that speaks of next(..): `discrete` becomes 1 right behind each jump where it holds, or does not. What it is where nothing
+  // jumps is returned.
+  template <class Make>
+  ExprId add_verdicts_of_jumps(const Monitor& monitor, std::uint32_t discrete, bool if_true, Make make) {
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) {
+      jumping_ = i;
+      const ExprId truth = make();
+      jumping_ = nobody;
+      if (truth == flat_.pool.truth(!if_true)) continue;
+      verdicts_.push_back({i, truth, discrete, if_true, monitor.span});
+    }
+    jumping_ = nothing_jumps;
+    const ExprId between = make();
+    jumping_ = nobody;
+    return between;
+  }
+
+  // --- The axioms of the model's schemata (compiler/schemata), as checks ---------------------------------------------------
+  //
+  //   EquationalReset        behind each jump its equations hold, as far as they are of before and after alone; and so do its modes
+  //   SpecifiedTermination   a phase of a sequence or a plan has ended when its condition holds
+  //   TemporalProjection     the targets of a phase hold where it ends
+
+  static constexpr double axiom_tolerance = 1e-6;  // of both sides of an equation; and seconds
+
+  // |a - b| <= 1e-6 (1 + |a| + |b|)
+  ExprId nearly_equal(ExprId a, ExprId b) {
+    expr::Pool& pool = flat_.pool;
+    const auto size = [&](ExprId x) { return pool.make(Op::absolute, x); };
+    const ExprId scale = pool.add(pool.constant(1), pool.add(size(a), size(b)));
+    return pool.make(Op::less_equal, size(pool.subtract(a, b)), pool.multiply(pool.constant(axiom_tolerance), scale));
+  }
+
+  ExprId nearly_equal(const Sides& sides) {
+    ExprId all = flat_.pool.truth(true);
+    for (std::uint32_t i = 0; i < sides.shape().size(); ++i)
+      all = both(all, nearly_equal(as_number(sides.left.item(i)), as_number(sides.right.item(i))));
+    return all;
+  }
+
+  bool has_own_unknowns(ExprId truth) const {
+    const auto leaves = symbolic::leaves(flat_.pool, truth, Op::variable);
+    return std::any_of(leaves.begin(), leaves.end(), [&](ExprId leaf) {
+      const flat::Variable& variable = flat_.variables[flat::VariableId(flat_.pool[leaf].index)];
+      return variable.is_of_jump && !variable.next_of.valid() && !next_discretes_.contains(flat_.pool[leaf].index);
+    });
+  }
+
+  void add_axiom_of_jump(std::uint32_t transition, ExprId truth, const char* schema, std::vector<flat::Event>& events) {
+    if (truth == flat_.pool.truth(true)) return;
+    const parse::Transition& item = tree_.transitions[transition];
+    Monitor monitor{fmt::format("{} of {}", schema, names_.text(item.name)), item.name_span, events};
+    const std::uint32_t broken = add_memory(monitor, "breach");
+    verdicts_.push_back({transition, truth, broken, false, item.name_span});
+    add_breach(monitor, is_set(broken), flat_.pool.truth(false));
+  }
+
+  void add_axioms(std::vector<flat::Event>& events) {
+    for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) {
+      const parse::Transition& item = tree_.transitions[i];
+      jumping_ = i;
+      ExprId all = flat_.pool.truth(true);
+      for (const parse::Equation& equation : item.jump.equations) {
+        const ExprId holds = nearly_equal({evaluate(equation.left, nullptr), evaluate(equation.right, nullptr)});
+        if (!has_own_unknowns(holds)) all = both(all, holds);
+      }
+      for (const check::Transition::Goto& to : model_.transitions[i].gotos) {
+        const ExprId mode = after_jump(scalar(flat_.pool.discrete(flat_.automata[to.automaton].slot))).items[0];
+        all = both(all, flat_.pool.make(Op::equal, mode, flat_.pool.constant(to.mode)));
+      }
+      jumping_ = nobody;
+      add_axiom_of_jump(i, all, "EquationalReset", events);
+      if (is_end_of_phase(item)) {
+        const ExprId due = both(mode_of(item.mode), truth_of(item.condition, nullptr));
+        Monitor monitor{fmt::format("SpecifiedTermination of {}", names_.text(item.name)), item.name_span, events};
+        add_response(monitor, due, negation(due), axiom_tolerance);
+      }
+    }
+    for (std::uint32_t p = 0; p < tree_.problems.size(); ++p) {
+      for (std::size_t k = 0; k < tree_.problems[p].phases.size(); ++k) {
+        ExprId all = flat_.pool.truth(true);
+        for (const parse::Target& target : tree_.problems[p].phases[k].targets)
+          all = both(all, nearly_equal({evaluate(target.left, nullptr), evaluate(target.right, nullptr)}));
+        add_axiom_of_jump(model_.plans[p].phases[k], all, "TemporalProjection", events);
+      }
+    }
+  }
+
+  // S.phase1, heard in S.Phase1: schemata has written it.
+  bool is_end_of_phase(const parse::Transition& item) const {
+    if (!item.mode.valid() || !item.condition.valid() || tree_[item.mode].kind != NodeKind::name) return false;
+    std::string name = names_.text(item.name);
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string::npos || name.compare(dot, 6, ".phase") != 0) return false;
+    name[dot + 1] = 'P';
+    return names_.text(tree_[item.mode].name) == name;
+  }
+
+  // What the jump remembers of the time before it.
+  void add_memories_of_before(std::uint32_t transition, flat::Event& event) {
+    for (const Verdict& verdict : verdicts_) {
+      if (verdict.transition != transition) continue;
+      for (const Op op : {Op::variable, Op::discrete}) {
+        for (const ExprId leaf : symbolic::leaves(flat_.pool, verdict.truth, op)) {
+          if (op == Op::variable && flat_.variables[flat::VariableId(flat_.pool[leaf].index)].is_of_jump) continue;
+          auto [memory, is_new] = before_.try_emplace(leaf, flat_.discrete_count);
+          if (is_new) add_discrete(flat::print(flat_, leaf) + " before");
+          const std::uint32_t slot = memory->second;
+          if (std::any_of(event.updates.begin(), event.updates.end(),
+                          [&](const flat::Update& update) { return update.discrete == slot; }))
+            continue;
+          event.updates.push_back(
+              {slot, add_hidden(fmt::format("{} before {}", flat::print(flat_, leaf), event.name), leaf, event.span)});
+        }
+      }
+    }
+  }
+
+  // What formulas say right behind a jump, where its handlers are about to answer it.
+  void add_verdicts(std::uint32_t transition, flat::Event& after) {
+    const std::vector<flat::Update> handlers = after.updates;
+    for (const Verdict& verdict : verdicts_) {
+      if (verdict.transition != transition) continue;
+      symbolic::Substitution now(flat_.pool, [&](ExprId leaf) {
+        const expr::Node node = flat_.pool[leaf];
+        if (const auto memory = before_.find(leaf); memory != before_.end()) return flat_.pool.discrete(memory->second);
+        if (node.op != Op::variable) return ExprId();
+        if (const auto discrete = next_discretes_.find(node.index); discrete != next_discretes_.end()) {
+          for (const flat::Update& update : handlers)
+            if (update.discrete == discrete->second) return flat_.pool.variable(update.value.value, 0);
+          return flat_.pool.discrete(discrete->second);
+        }
+        const flat::VariableId of = flat_.variables[flat::VariableId(node.index)].next_of;
+        return of.valid() ? flat_.pool.variable(of.value, node.order) : ExprId();
+      });
+      const ExprId truth = now(verdict.truth);
+      const ExprId old = flat_.pool.discrete(verdict.discrete), one = flat_.pool.constant(1);
+      // What is no number does not hold.
+      const ExprId value =
+          verdict.if_true ? flat_.pool.make(Op::select, truth, one, old) : flat_.pool.make(Op::select, truth, old, one);
+      after.updates.push_back(
+          {verdict.discrete, add_hidden(fmt::format("{} behind {}", flat_.discrete_names[verdict.discrete], after.name),
+                                        smooth_(value), verdict.span)});
+    }
   }
 
   // Whether an event happens now.
   Value event_value(base::NameId name) {
     const std::string& text = names_.text(name);
+    if (jumping_ != nobody) {
+      const check::Event& event = model_.events[model_.event_by_name.at(name)];
+      if (event.kind == parse::EventKind::transition) return scalar(flat_.pool.truth(event.transition == jumping_));
+    }
     auto found = pulses_.find(text);
     if (found == pulses_.end()) found = pulses_.emplace(text, add_discrete(text + " happens")).first;
     return scalar(flat_.pool.make(Op::less, flat_.pool.constant(0.5), flat_.pool.discrete(found->second)));
@@ -710,8 +1147,18 @@ class Flattener {
 
   // What an expression is after a jump.
   Value after_jump(Value value) {
+    if (jumping_ == nothing_jumps) return scalar(flat_.pool.truth(false));
     symbolic::Substitution after(flat_.pool, [&](ExprId leaf) {
       const expr::Node node = flat_.pool[leaf];
+      if (node.op == Op::discrete && jumping_ != nobody) {
+        const auto known = std::find_if(next_discretes_.begin(), next_discretes_.end(),
+                                        [&](const auto& each) { return each.second == node.index; });
+        if (known != next_discretes_.end()) return flat_.pool.variable(known->first, 0);
+        const flat::VariableId twin =
+            flat_.variables.push({fmt::format("next({})", flat_.discrete_names[node.index]), {}, true});
+        next_discretes_[twin.value] = node.index;
+        return flat_.pool.variable(twin.value, 0);
+      }
       if (node.op != Op::variable || flat_.variables[flat::VariableId(node.index)].is_of_jump) return ExprId();
       auto [found, is_new] = nexts_.try_emplace(node.index, static_cast<std::uint32_t>(flat_.variables.size()));
       if (is_new) {
@@ -925,10 +1372,13 @@ class Flattener {
         return scalar(pool.make(Op::logical_or, pool.make(Op::logical_not, truth_of(tree_.child(id, 0), scope)),
                                 truth_of(tree_.child(id, 1), scope)));
       case NodeKind::compare:
+        if (is_of_no_jump(id)) return scalar(pool.truth(false));
         return compare(node.op, number_of(tree_.child(id, 0), scope), number_of(tree_.child(id, 1), scope));
       case NodeKind::in_set:
+        if (is_of_no_jump(id)) return scalar(pool.truth(false));
         return in_set(id, scope);
       case NodeKind::in_range: {
+        if (is_of_no_jump(id)) return scalar(pool.truth(false));
         ExprId x = number_of(tree_.child(id, 0), scope);
         return scalar(between(number_of(tree_.child(id, 1), scope), x, number_of(tree_.child(id, 2), scope)));
       }
@@ -988,7 +1438,9 @@ class Flattener {
 
   Value symbol_value(base::NameId name) {
     auto found = model_.find(name);
-    if (!found && model_.is_event(name)) return event_value(name);
+    // A sequence and a plan are an automaton and an event; as a value, the event.
+    const bool is_value = found && model_.symbols[*found].role != Role::automaton;
+    if (!is_value && model_.is_event(name)) return event_value(name);
     TACTUS_CHECK(found.has_value());
     const check::Symbol& symbol = model_.symbols[*found];
     if (symbol.role == Role::constant) return constant_value(*found);
@@ -1394,6 +1846,15 @@ class Flattener {
   int integrations_ = 0;
   std::unordered_map<ExprId, flat::VariableId> delayed_;                         // hidden variables, by what they are
   std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> placed_tables_;  // by index in model_.tables
+  // While checks are worked out.
+  static constexpr std::uint32_t nobody = 0xffffffffu;         // events are what they are
+  static constexpr std::uint32_t nothing_jumps = 0xfffffffeu;  // no transition happens, and next(..) is nothing
+  std::uint32_t jumping_ = nobody;                             // of the tree's transitions the one that happens, alone
+  std::vector<Verdict> verdicts_;
+  std::unordered_map<ExprId, std::uint32_t> before_;  // by leaf, the discrete value that remembers it
+  std::unordered_map<std::uint32_t, std::uint32_t>
+      next_discretes_;  // by variable, the discrete value that it is after a jump
+  std::optional<std::uint32_t> over_, noted_;
   // While an event is worked out.
   bool reacting_ = false;
   int passive_depth_ = 0;
@@ -1404,8 +1865,8 @@ class Flattener {
 
 }  // namespace
 
-flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags) {
-  return Flattener(model, names, diags).run();
+flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags, Axioms axioms) {
+  return Flattener(model, names, diags).run(axioms);
 }
 
 }  // namespace flatten

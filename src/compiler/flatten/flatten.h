@@ -10,6 +10,7 @@
 //   (delay(e, d))'                        ->   delay(e', d), and 0 until d after the start
 //   noise(seed, b)                        ->   noise of the phase 2 b t
 //   p in box(c, s)                        ->   c[1] <= p[1] && p[1] <= c[1] + s[1] && ..
+//   check f                               ->   a monitor of constant memory: discrete values, notes and checks
 #pragma once
 
 #include "base/names.h"
@@ -19,6 +20,10 @@
 
 namespace flatten {
 
-[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags);
+// Whether the axioms of the model's jumps, sequences and plans become checks, too.
+enum class Axioms { taken_as_given, watched };
+
+[[nodiscard]] flat::Model flatten(const check::Model& model, const base::Names& names, diag::Sink& diags,
+                                  Axioms axioms = Axioms::taken_as_given);
 
 }  // namespace flatten

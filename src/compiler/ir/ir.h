@@ -279,6 +279,7 @@ struct Program {
   std::vector<Function> handlers;  // one an event: what `fire` does
   Function constrain;              // result: the constraints, then the entries of their Jacobian
   Function condition;              // result: the conditions
+  Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -299,6 +300,7 @@ struct Program {
   std::vector<std::uint32_t> state_flags;  // empty: all are given
   Pattern constraint_jacobian;             // by rows
   std::uint32_t discrete_count = 0;
+  std::uint32_t ledger = 0;  // as tactus_model has it
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;

@@ -35,6 +35,7 @@ tactus_layout own_layout(const Program& program) {
   model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
   model.plan_count = static_cast<std::uint32_t>(program.plans.size());
+  model.ledger = program.ledger;
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;

@@ -79,13 +79,15 @@ class Lowering {
     build_handlers();
     build_constraints();
     build_conditions();
+    build_energy();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
   }
 
  private:
-  // A system with its blocks' solutions, and where each leaf is solved.
+  // A system with its blocks' solutions, and where each leaf is solved. From here on, what is solved together is a block: one of the
+  // system's, or what is left of it, or an unknown that was written out.
   struct Solved {
     const System* system = nullptr;
     std::vector<Solution> solutions;
@@ -95,6 +97,26 @@ class Lowering {
     std::vector<std::uint32_t> work;           // by block: its scratch, once it is needed
   };
 
+  // A parameter whose range lies on one side of 0, or a product or quotient of such with numbers.
+  bool is_parameter_without_zero(ExprId e) const {
+    const expr::Node& node = pool_[e];
+    switch (node.op) {
+      case Op::constant:
+        return std::isfinite(node.number) && node.number != 0;
+      case Op::parameter: {
+        const flat::Parameter& parameter = model_.parameters[node.index];
+        return parameter.low > 0 || parameter.high < 0;
+      }
+      case Op::negate:
+        return is_parameter_without_zero(node.a);
+      case Op::multiply:
+      case Op::divide:
+        return is_parameter_without_zero(node.a) && is_parameter_without_zero(node.b);
+      default:
+        return false;
+    }
+  }
+
   std::string leaf_name(ExprId leaf) const {
     return flat::primed(model_.variables[flat::VariableId(pool_[leaf].index)].name, pool_[leaf].order);
   }
@@ -103,10 +125,13 @@ class Lowering {
     Solved solved;
     solved.system = &system;
     const std::set<ExprId> moving = leaves_that_move(system);
+    const Facts facts = {[&](ExprId leaf) { return moving.contains(leaf); },
+                         [this](ExprId e) { return is_parameter_without_zero(e); }};
     for (std::uint32_t b = 0; b < system.blocks.size(); ++b) {
-      solved.solutions.push_back(
-          solve_block(pool_, system, system.blocks[b], [&](ExprId leaf) { return moving.contains(leaf); }));
-      const Solution& solution = solved.solutions.back();
+      for (Solution& solution : solve_block(pool_, system, b, facts)) solved.solutions.push_back(std::move(solution));
+    }
+    for (std::uint32_t b = 0; b < solved.solutions.size(); ++b) {
+      const Solution& solution = solved.solutions[b];
       for (ExprId leaf : solution.unknowns) solved.block_of.emplace(leaf, b);
       std::vector<ExprId> reads;
       auto add = [&](ExprId e) {
@@ -239,32 +264,14 @@ class Lowering {
 
   // --- Blocks ----------------------------------------------------------------------------------------------------------
 
-  // As the person wrote it, on one line; a component of a vector equation, and what was differentiated, as we write it.
-  std::string equation_text(const flat::Equation& equation) const {
-    std::string_view source = sources_.size() > 0 ? sources_.text(equation.span) : std::string_view();
-    if (equation.component != 0 || source.empty() || source.size() > 200) {
-      return flat::print(model_, equation.left) + " = " + flat::print(model_, equation.right);
-    }
-    std::string text;
-    for (char c : source) {
-      bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-      if (!blank)
-        text += c;
-      else if (!text.empty() && text.back() != ' ')
-        text += ' ';
-    }
-    while (!text.empty() && (text.back() == ';' || text.back() == ' ')) text.pop_back();
-    return text;
-  }
-
   std::uint32_t program_block(Solved& solved, std::size_t b) {
     if (solved.program_block[b] != no_block) return solved.program_block[b];
-    const Block& block = solved.system->blocks[b];
+    const Block& block = solved.system->blocks[solved.solutions[b].block];
     ir::Block described;
     for (std::size_t i = 0; i < block.equations.size() && i < 12; ++i) {
       const flat::Equation& equation = solved.system->equations[block.equations[i]];
       if (i > 0) described.equations += "; ";
-      described.equations += equation_text(equation);
+      described.equations += equation_text(model_, equation, sources_);
       if (i == 0 && sources_.size() > 0)
         described.line = sources_.position(equation.span.file, equation.span.begin).line;
     }
@@ -563,6 +570,16 @@ class Lowering {
       add_channel(flat::primed(input.name, 1), flat::unit_of(input.quantity, 1), input.shape, rates,
                   TACTUS_CHANNEL_DERIVATIVE, builder);
     }
+    // Each mode by its name, 1 or 0.
+    for (const flat::Automaton& automaton : model_.automata) {
+      for (std::size_t mode = 0; mode < automaton.modes.size(); ++mode) {
+        const ExprId is_it =
+            pool_.make(Op::equal, pool_.discrete(automaton.slot), pool_.constant(static_cast<double>(mode)));
+        add_channel(automaton.name + "." + automaton.modes[mode], "", expr::Shape::scalar(),
+                    {pool_.make(Op::select, is_it, pool_.constant(1), pool_.constant(0))}, TACTUS_CHANNEL_DISCRETE,
+                    builder);
+      }
+    }
     add_drawings(builder);
     program_.outputs = builder.take();
   }
@@ -789,6 +806,12 @@ class Lowering {
         note(equation.right);
       }
       for (const structure::Jump::Set& set : jump.sets) note(set.value);
+      std::vector<ExprId> remembered;  // of what was before
+      for (const flat::Update& update : model_.events[event].updates) {
+        const ExprId value = hidden_value(update.value);
+        remembered.push_back(pool_.is_constant(value) || is_known(value) ? value : pool_.discrete(update.discrete));
+        note(remembered.back());
+      }
       solve_needed(builder, read);
       for (std::size_t b = 0; b < solved.solutions.size(); ++b) {
         const Solution& solution = solved.solutions[b];
@@ -802,6 +825,10 @@ class Lowering {
       // All values before any of them changes what the others read.
       std::vector<ir::Value> values;
       for (const structure::Jump::Set& set : jump.sets) values.push_back(builder.value(set.value));
+      std::vector<ir::Value> kept;
+      for (ExprId value : remembered) kept.push_back(builder.value(value));
+      for (std::size_t i = 0; i < kept.size(); ++i)
+        builder.store(ir::Op::store_discrete, model_.events[event].updates[i].discrete, kept[i]);
       for (std::size_t i = 0; i < values.size(); ++i)
         builder.store(ir::Op::store_state, place_of_state_.at(jump.sets[i].state), values[i]);
       for (const flat::Transition::Goto& to : transition.gotos) {
@@ -873,7 +900,7 @@ class Lowering {
         entries.push_back(slope);
       }
       pattern.start.push_back(static_cast<std::uint32_t>(pattern.index.size()));
-      program_.constraints.push_back({equation_text(equation), line_of(equation.span), equation.times});
+      program_.constraints.push_back({equation_text(model_, equation, sources_), line_of(equation.span), equation.times});
     }
     solve_needed(builder, wanted);
     std::uint32_t at = 0;
@@ -913,6 +940,22 @@ class Lowering {
       builder.store(ir::Op::store_derivative, i, builder.value(pool_.subtract(condition.leaf, condition.value)));
     }
     program_.condition = builder.take();
+  }
+
+  void build_energy() {
+    if (!sorted_.energy.valid()) return;
+    FunctionBuilder builder = motion_builder();
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> slopes(count, pool_.constant(0));
+    for (std::size_t i = 0; i < sorted_.states.size(); ++i)
+      slopes[state_index_.at(sorted_.states[i])] = sorted_.energy_slopes[i];
+    for (std::uint32_t i = 0; i < count; ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(slopes[i]));
+    }
+    builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
+    program_.energy = builder.take();
+    program_.ledger = model_.ledger;
   }
 
   std::uint32_t line_of(base::Span span) const {
@@ -1009,6 +1052,23 @@ void widen(Space& space, const flat::Model& model, const structure::Sorted& sort
     while (has(order)) ++order;
     space.orders[g] = std::max(space.orders[g], order);
   }
+}
+
+std::string equation_text(const flat::Model& model, const flat::Equation& equation, const diag::SourceMap& sources) {
+  std::string_view source = sources.size() > 0 ? sources.text(equation.span) : std::string_view();
+  if (equation.component != 0 || source.empty() || source.size() > 200) {
+    return flat::print(model, equation.left) + " = " + flat::print(model, equation.right);
+  }
+  std::string text;
+  for (char c : source) {
+    bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
+    if (!blank)
+      text += c;
+    else if (!text.empty() && text.back() != ' ')
+      text += ' ';
+  }
+  while (!text.empty() && (text.back() == ';' || text.back() == ' ')) text.pop_back();
+  return text;
 }
 
 ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources,

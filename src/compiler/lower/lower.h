@@ -1,13 +1,15 @@
 // Sorted blocks to low-level instructions. Nothing here can fail for a reason the user could mend.
 //
 //   one equation, one unknown   solved by isolation or as a linear equation: an expression
-//   linear, up to 3 unknowns    Cramer's rule: expressions
-//   linear, more                linear_solve (LU in the kernel)
+//   linear                      made smaller first: what has a number for a factor is written out (eliminate.h)
+//   .. up to 3 unknowns left    Cramer's rule: expressions
+//   .. more                     linear_solve (LU in the kernel)
 //   else                        newton_solve, with the exact Jacobian
 //
 // What depends on parameters only is computed once in `prepare`, whole blocks and parts of expressions alike.
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -33,5 +35,9 @@ void widen(Space& space, const flat::Model& model, const structure::Sorted& sort
 // Adds expressions to the model's pool. `sources` gives line numbers and texts for messages of the running model.
 [[nodiscard]] ir::Program lower(flat::Model& model, const structure::Sorted& sorted, const diag::SourceMap& sources,
                                 const Space* space = nullptr);
+
+// As the person wrote it, on one line; a component of a vector equation, and what was differentiated, as we write it.
+[[nodiscard]] std::string equation_text(const flat::Model& model, const flat::Equation& equation,
+                                        const diag::SourceMap& sources);
 
 }  // namespace lower

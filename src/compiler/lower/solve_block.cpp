@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "compiler/lower/eliminate.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace lower {
@@ -41,17 +42,57 @@ void cramer(expr::Pool& pool, Solution& solution) {
   }
 }
 
+// What is left of a linear block, then the unknowns that were written out, the last one first.
+std::vector<Solution> make_smaller(expr::Pool& pool, const structure::System& system, const structure::Block& block,
+                                   Solution whole, const Facts& facts) {
+  const Elimination made =
+      eliminate(pool, whole.unknowns, whole.matrix, whole.right, facts.never_zero, whole.essential);
+  std::vector<Solution> solutions;
+  if (whole.essential > 0 && (made.columns.empty() || made.columns.front() >= whole.essential)) {
+    whole.kind = Solution::linear;
+    return {std::move(whole)};
+  }
+  if (!made.columns.empty()) {
+    Solution rest;
+    rest.block = whole.block;
+    for (std::size_t column : made.columns) rest.unknowns.push_back(whole.unknowns[column]);
+    rest.matrix = made.matrix;
+    rest.right = made.right;
+    rest.essential = static_cast<std::uint32_t>(std::count_if(
+        made.columns.begin(), made.columns.end(), [&](std::size_t column) { return column < whole.essential; }));
+    if (made.columns.size() <= 3 && whole.essential == 0)
+      cramer(pool, rest);
+    else
+      rest.kind = Solution::linear;
+    solutions.push_back(std::move(rest));
+  }
+  for (auto step = made.steps.rbegin(); step != made.steps.rend(); ++step) {
+    Solution one;
+    one.block = whole.block;
+    one.unknowns = {whole.unknowns[step->column]};
+    one.values = {step->value};
+    if (step->is_as_written) {
+      const flat::Equation& equation = system.equations[block.equations[step->row]];
+      if (auto value = symbolic::solve(pool, equation.left, equation.right, one.unknowns[0])) one.values = {*value};
+    }
+    solutions.push_back(std::move(one));
+  }
+  return solutions;
+}
+
 }  // namespace
 
-Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block,
-                     const std::function<bool(ExprId)>& moves) {
+std::vector<Solution> solve_block(expr::Pool& pool, const structure::System& system, std::uint32_t number,
+                                  const Facts& facts) {
+  const structure::Block& block = system.blocks[number];
   Solution solution;
+  solution.block = number;
   const std::size_t n = block.equations.size();
   for (std::uint32_t u : block.unknowns) solution.unknowns.push_back(system.unknowns[u]);
   const auto constraints = std::count_if(block.equations.begin(), block.equations.end(),
                                          [&](std::uint32_t e) { return system.equations[e].times > 0; });
   if (constraints > 1) {
-    auto rest = std::stable_partition(solution.unknowns.begin(), solution.unknowns.end(), moves);
+    auto rest = std::stable_partition(solution.unknowns.begin(), solution.unknowns.end(), facts.moves);
     solution.essential =
         rest == solution.unknowns.end() ? 0 : static_cast<std::uint32_t>(rest - solution.unknowns.begin());
   }
@@ -59,7 +100,7 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
     const flat::Equation& equation = system.equations[block.equations[0]];
     if (auto value = symbolic::solve(pool, equation.left, equation.right, solution.unknowns[0])) {
       solution.values = {*value};
-      return solution;
+      return {std::move(solution)};
     }
   }
   // Residuals and their exact Jacobian; only entries whose unknown stands in the equation can differ from zero.
@@ -85,17 +126,17 @@ Solution solve_block(expr::Pool& pool, const structure::System& system, const st
   if (!linear) {
     solution.kind = Solution::newton;
     solution.right = std::move(residuals);
-    return solution;
+    return {std::move(solution)};
   }
   // A z = b with b = -residual(0).
   symbolic::Substitution at_zero(pool, [&](ExprId leaf) { return is_unknown(leaf) ? pool.constant(0) : ExprId(); });
   for (ExprId residual : residuals) solution.right.push_back(pool.negate(at_zero(residual)));
-  if (n <= 3 && solution.essential == 0) {
-    cramer(pool, solution);
-    return solution;
+  if (solution.essential > 0) {
+    std::vector<bool> is_constraint;
+    for (std::uint32_t e : block.equations) is_constraint.push_back(system.equations[e].times > 0);
+    if (are_independent(pool, solution.matrix, is_constraint)) solution.essential = 0;
   }
-  solution.kind = Solution::linear;
-  return solution;
+  return make_smaller(pool, system, block, std::move(solution), facts);
 }
 
 }  // namespace lower

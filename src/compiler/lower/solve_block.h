@@ -1,4 +1,5 @@
-// How a block is solved: decided once, used by every function that needs it.
+// How a block is solved: decided once, used by every function that needs it. A linear block is made smaller first (eliminate.h): what
+// is left of it comes first, then one direct solution for each unknown that was written out, so that nobody works out more than it needs.
 #pragma once
 
 #include <functional>
@@ -12,6 +13,7 @@ namespace lower {
 using expr::ExprId;
 
 struct Solution {
+  std::uint32_t block = 0;  // of the system
   enum Kind { direct, linear, newton } kind = direct;
   std::vector<ExprId> unknowns;  // leaves
   std::vector<ExprId> values;    // direct: one each
@@ -23,8 +25,15 @@ struct Solution {
   std::uint32_t essential = 0;
 };
 
-// `moves`: whether something outside the block that moves a state reads this unknown, or it is itself a state's rate.
-[[nodiscard]] Solution solve_block(expr::Pool& pool, const structure::System& system, const structure::Block& block,
-                                   const std::function<bool(ExprId)>& moves);
+struct Facts {
+  // Whether something outside the block that moves a state reads this unknown, or it is itself a state's rate.
+  std::function<bool(ExprId)> moves;
+  // Whether an expression that is no number can be divided by.
+  std::function<bool(ExprId)> never_zero;
+};
+
+// Block number `block` of the system; each solution reads only unknowns of earlier ones.
+[[nodiscard]] std::vector<Solution> solve_block(expr::Pool& pool, const structure::System& system, std::uint32_t block,
+                                                const Facts& facts);
 
 }  // namespace lower

@@ -83,6 +83,24 @@ void append_hybrid_items(Body& into, const Body& from, const Moved& moved) {
   }
 }
 
+void append_energies(Body& into, const Body& from, const Moved& moved) {
+  for (Energy item : from.energies) {
+    item.variable = moved(item.variable);
+    item.value = moved(item.value);
+    into.energies.push_back(item);
+  }
+  for (Power item : from.powers) {
+    item.in = moved(item.in);
+    item.out = moved(item.out);
+    into.powers.push_back(item);
+  }
+  for (Join item : from.joins) {
+    item.first = moved(item.first);
+    item.second = moved(item.second);
+    into.joins.push_back(item);
+  }
+}
+
 void append_items(Body& into, const Body& from, const Moved& moved) {
   for (Condition item : from.conditions) {
     item.variable = moved(item.variable);
@@ -140,6 +158,7 @@ void append_items(Body& into, const Body& from, const Moved& moved) {
     into.loops.push_back(item);
   }
   append_hybrid_items(into, from, moved);
+  append_energies(into, from, moved);
 }
 
 // Nodes, texts, bodies, jumps and uses of `from` behind those of `into`.

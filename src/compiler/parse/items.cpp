@@ -50,6 +50,8 @@ void Parser::read_item() {
       !declares && !quoted && (kind(1) == TokenKind::equal || kind(1) == TokenKind::prime || started);
   if (word() != Word::none && !used_as_name)
     read_declaration(word());
+  else if (at_power())
+    read_power_port();
   else if (read_foreign_item())
     return;
   else if (const Word meant = read_misspelt_word(); meant != Word::none)
@@ -123,13 +125,18 @@ void Parser::read_declaration(Word word) {
     case Word::invariant:
       return read_invariant();
     case Word::energy:
-    case Word::mechanism:
+      return read_energy();
     case Word::join:
+      return read_join();
+    case Word::mechanism:
     case Word::interact:
     case Word::apply:
+      return skip_not_built(word);
     case Word::rate:
     case Word::every:
-      return skip_not_built(word);
+      report_rate("the rate of a module's instances");
+      ++at_;
+      return recover();
     case Word::reads:
     case Word::writes:
     case Word::observes: {
@@ -431,12 +438,12 @@ void Parser::read_equation() {
   }
   equation.right = read_expression();
   if (!equation.right.valid()) return recover();
-  if (word() == Word::rate || word() == Word::when || word() == Word::every) {
-    report_not_built(here(), "the rate of an instance");
-    return recover();
-  }
   equation.span = span_from(first);
   body_->equations.push_back(equation);
+  if (word() == Word::rate || word() == Word::when || word() == Word::every) {
+    report_rate("the rate of an instance");
+    return recover();
+  }
   read_end();
 }
 

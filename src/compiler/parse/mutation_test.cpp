@@ -58,7 +58,7 @@ bool has_items(const Tree& tree) {
              tree.behaviours.size() + tree.modules.size() + tree.loops.size() + tree.uses.size() +
              tree.drawings.size() + tree.automata.size() + tree.in_blocks.size() + tree.musts.size() +
              tree.transitions.size() + tree.sequences.size() + tree.plans.size() + tree.invariants.size() +
-             tree.properties.size() >
+             tree.properties.size() + tree.energies.size() + tree.powers.size() + tree.joins.size() >
          0;
 }
 

@@ -49,21 +49,39 @@ TEST(Parse, ReadsAroundWhatIsNotBuilt) {
 
 TEST(Parse, ReadsHybridProgramsInFull) {
   for (const char* name : {"bounce", "slip", "dueling_ships", "robot_body", "robot_chain", "robot_single", "docking",
-                           "stunt_track", "hexapod"}) {
+                           "stunt_track", "hexapod", "ball_on_steps"}) {
     const ParsedText text(read_text(testdata() / "programs" / (std::string(name) + ".tact")));
     EXPECT_EQ(text.reports(), "") << name;
   }
   const ParsedText steps(read_text(testdata() / "programs/ball_on_steps.tact"));
-  EXPECT_EQ(steps.reports(), "P020@47:3");  // energy
+  EXPECT_EQ(steps.tree.energies.size(), 1u);
   EXPECT_EQ(steps.tree.transitions.size(), 4u);
   EXPECT_EQ(steps.tree.properties.size(), 3u);
 }
 
+TEST(Parse, PowerIsAWordOnlyBeforeAName) {
+  const ParsedText text("system power = F * v; y = power(x, 2); power F -> v; power end: 2 * F -> v;");
+  EXPECT_EQ(text.reports(), "");
+  EXPECT_EQ(text.tree.equations.size(), 2u);
+  ASSERT_EQ(text.tree.powers.size(), 2u);
+  EXPECT_FALSE(text.tree.powers[0].name.valid());
+  EXPECT_EQ(text.names.text(text.tree.powers[1].name), "end");
+  EXPECT_EQ(print(text.tree, text.names, text.tree.powers[1].in), "2 * F");
+}
+
+TEST(Parse, ReadsHowPortsAreJoined) {
+  const ParsedText text(
+      "system join a.end to b.end; join a to leg[2].foot.tip hold; join a to b extrapolate; join a to b passive");
+  EXPECT_EQ(text.reports(), "");
+  ASSERT_EQ(text.tree.joins.size(), 4u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(static_cast<int>(text.tree.joins[i].manner), i);
+}
+
 // The first text stands far behind the second, so that the dump of both is that of the second, then that of the first.
-TEST(Parse, AppendedTreesKeepTheirModesAndJumps) {
+TEST(Parse, AppendedTreesKeepTheirItems) {
   const std::string far(20'000, ' ');
   const auto read = [](const char* name) { return read_text(testdata() / name); };
-  for (const char* name : {"modes_and_jumps.tact", "sequences_plans_properties.tact"}) {
+  for (const char* name : {"modes_and_jumps.tact", "sequences_plans_properties.tact", "energies.tact"}) {
     ParsedText first(far + read("modes_and_jumps.tact"));
     const std::string before = first.dumped();
     const ParsedText second(read(name));

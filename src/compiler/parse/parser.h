@@ -1,6 +1,6 @@
 // The parser's state and its productions; private to this folder. Productions of expressions are in expressions.cpp, of
-// sections and declarations in items.cpp, of modes and jumps in jumps.cpp, of scenes in drawings.cpp, getting over mistakes in
-// recovery.cpp.
+// sections and declarations in items.cpp, of modes and jumps in jumps.cpp, of energies and ports in energies.cpp, of scenes in
+// drawings.cpp, getting over mistakes in recovery.cpp.
 //
 // A production that fails has reported, and returns an id that is not valid (or false); its caller returns at once, up
 // to the item, which recovers. So one statement costs one error.
@@ -92,6 +92,7 @@ class Parser {
   bool skip_to(TokenKind opener);
   void skip_not_built(Word word);
   void report_not_built(base::Span span, std::string_view what);
+  void report_rate(std::string_view what);
   bool read_foreign_item();
   // A section or declaration whose first word is misspelt or capitalised; the word that was meant, after reporting.
   Word read_misspelt_word();
@@ -152,6 +153,10 @@ class Parser {
   void recover_phases();
   void read_invariant();
   void read_property();
+  void read_energy();
+  bool at_power() const;
+  void read_power_port();
+  void read_join();
   bool read_jump(Jump& jump);
   void read_jump_item(Jump& jump);
   void read_enforce(Jump& jump);

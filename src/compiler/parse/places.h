@@ -25,7 +25,7 @@ inline constexpr std::string_view interact[] = {"push", "pull", "damping", "at",
 inline constexpr std::string_view apply[] = {"at", "on"};
 inline constexpr std::string_view event[] = {"at", "from"};
 inline constexpr std::string_view automaton[] = {"from"};
-inline constexpr std::string_view join[] = {"to", "hold"};
+inline constexpr std::string_view join[] = {"to", "hold", "extrapolate", "passive"};
 inline constexpr std::string_view use[] = {"as"};
 }  // namespace places
 

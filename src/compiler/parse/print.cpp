@@ -333,6 +333,7 @@ class Dumper {
       add(equation.span);
     }
     dump_hybrid_items(body);
+    dump_energies(body);
     for (const Parameter& parameter : body.parameters) {
       open("parameter", parameter.name);
       for (const NodeId id : {parameter.value, parameter.low, parameter.high}) field(id);
@@ -491,6 +492,33 @@ class Dumper {
       field(property.formula);
       close();
       add(property.span);
+    }
+  }
+
+  void dump_energies(const Body& body) {
+    for (const Energy& energy : body.energies) {
+      out_ += "(energy";
+      field(energy.variable);
+      field(energy.value);
+      close();
+      add(energy.span);
+    }
+    for (const Power& power : body.powers) {
+      out_ += "(power";
+      if (power.name.valid()) out_ += " " + names_.text(power.name) + ":";
+      field(power.in);
+      field(power.out);
+      close();
+      add(power.span);
+    }
+    for (const Join& join : body.joins) {
+      static constexpr const char* manners[] = {"", " hold", " extrapolate", " passive"};
+      out_ += "(join";
+      field(join.first);
+      field(join.second);
+      out_ += manners[static_cast<int>(join.manner)];
+      close();
+      add(join.span);
     }
   }
 

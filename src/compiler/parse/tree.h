@@ -398,6 +398,37 @@ struct Property {
   NodeId formula;
 };
 
+// energy name = value: an equation, and what it defines is an energy.
+struct Energy {
+  base::Span span;
+  NodeId variable;  // a name
+  NodeId value;
+};
+
+// power name: in -> out
+struct Power {
+  base::Span span;
+  base::NameId name;  // not valid when not given, until expand gives one
+  base::Span name_span;
+  NodeId in;
+  NodeId out;
+  bool is_joined = false;  // made by expand
+};
+
+enum class JoinManner : std::uint8_t { plain, hold, extrapolate, passive };
+
+// join first to second manner
+struct Join {
+  base::Span span;
+  NodeId first;  // of a port: name, index or member as written, a name once expanded
+  NodeId second;
+  JoinManner manner = JoinManner::plain;
+  base::Span manner_span = {};
+  // Made by expand: the ports, indices into Body::powers, and the first of the two equations that the join means.
+  std::uint32_t ports[2] = {0, 0};
+  std::uint32_t equation = 0;
+};
+
 struct DrawingOption {
   base::Span span;
   base::NameId name;
@@ -453,6 +484,9 @@ struct Body {
   std::vector<Plan> plans;
   std::vector<Equation> invariants;
   std::vector<Property> properties;
+  std::vector<Energy> energies;
+  std::vector<Power> powers;
+  std::vector<Join> joins;
 };
 
 // The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.

@@ -1,4 +1,4 @@
-// A question in, a verdict out: as it is written first, by Z3 second, over boxes last.
+// A question in, a verdict out: as it is written first, a look for a point over a few boxes, by Z3 then, over many boxes last.
 #pragma once
 
 #include <cstddef>
@@ -14,6 +14,7 @@ struct Limits {
   double seconds = 4;         // for one question: half of it is Z3's
   std::size_t boxes = 20000;  // for one question
   std::string solver = "z3";
+  std::size_t first_boxes = 64;  // looked at for an overlap before Z3 is asked
 };
 
 class Prover {

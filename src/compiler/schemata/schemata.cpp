@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/schemata/book.h"
 #include "compiler/schemata/plan.h"
 #include "compiler/schemata/sequence.h"
 
 namespace schemata {
 
 parse::Tree write_out(parse::Tree tree, base::Names& names, diag::Sink& diags) {
-  if (tree.sequences.empty() && tree.plans.empty()) return tree;
   TreeBuilder builder(tree, names);
+  write_book(builder);
+  if (tree.sequences.empty() && tree.plans.empty()) return tree;
   for (parse::Sequence& item : std::exchange(tree.sequences, {})) write_sequence(builder, std::move(item), diags);
   for (parse::Plan& item : std::exchange(tree.plans, {})) write_plan(builder, std::move(item), diags);
   // The first transition that is enabled is the first in the text.

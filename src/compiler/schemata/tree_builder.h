@@ -46,6 +46,8 @@ class TreeBuilder {
     return add({.kind = NodeKind::logical_and, .span = tree[b].span}, children);
   }
 
+  // When a run begins, as its settings say.
+  NodeId starting_time(base::Span span);
   // A state that only jumps change: x' = 0, x = 0 at the start.
   NodeId memory(base::NameId variable, base::Span span);
   // next(variable) = value

@@ -84,6 +84,8 @@ struct Sorted {
   std::unordered_map<ExprId, ExprId> guesses;  // `v(0) ~ e`, by leaf
   std::vector<Relation> relations;             // of the motion; none before `hold`
   std::vector<Jump> jumps;                     // none before `jumps`
+  ExprId energy = {};                      // what is stored, over states alone; invalid before `energy`, and without
+  std::vector<ExprId> energy_slopes = {};  // by state
 };
 
 struct Override {

@@ -25,6 +25,65 @@ ExprId innermost_without(const expr::Pool& pool, ExprId id, const std::unordered
   }
 }
 
+// The derivative of operation `id`, one on doubles but `select`, from those of its operands; an invalid id: it has none.
+ExprId chain(expr::Pool& pool, ExprId id, const Node& node, ExprId da, ExprId db) {
+  const ExprId zero = pool.constant(0);
+  const ExprId one = pool.constant(1);
+  const ExprId a = node.a;
+  const ExprId b = node.b;
+  auto square = [&](ExprId e) { return pool.multiply(e, e); };
+  switch (node.op) {
+    case Op::add:
+      return pool.add(da, db);
+    case Op::subtract:
+      return pool.subtract(da, db);
+    case Op::multiply:
+      return a == b ? pool.multiply(pool.constant(2), pool.multiply(a, da))
+                    : pool.add(pool.multiply(da, b), pool.multiply(a, db));
+    case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
+      return pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
+    case Op::negate:
+      return pool.negate(da);
+    case Op::square_root:
+      return pool.divide(da, pool.multiply(pool.constant(2), id));
+    case Op::absolute:
+      return pool.multiply(pool.sign(a, node.order > 0), da);
+    case Op::sin:
+      return pool.multiply(pool.make(Op::cos, a), da);
+    case Op::cos:
+      return pool.negate(pool.multiply(pool.make(Op::sin, a), da));
+    case Op::tan:
+      return pool.multiply(pool.add(one, square(id)), da);
+    case Op::asin:
+      return pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a))));
+    case Op::acos:
+      return pool.negate(pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a)))));
+    case Op::atan:
+      return pool.divide(da, pool.add(one, square(a)));
+    case Op::atan2:  // of (y, x): (x y' - y x') / (x^2 + y^2)
+      return pool.divide(pool.subtract(pool.multiply(b, da), pool.multiply(a, db)), pool.add(square(a), square(b)));
+    case Op::exp:
+      return pool.multiply(id, da);
+    case Op::log:
+      return pool.divide(da, a);
+    case Op::power: {
+      // (a^b)' = b a^(b-1) a' + a^b log(a) b'; the second term only where the exponent moves.
+      ExprId first = pool.multiply(pool.multiply(b, pool.make(Op::power, a, pool.subtract(b, one))), da);
+      return db == zero ? first : pool.add(first, pool.multiply(pool.multiply(id, pool.make(Op::log, a)), db));
+    }
+    case Op::table:
+      return pool.multiply(pool.table(node.index, a, node.order + 1), da);
+    case Op::table_2:
+      return pool.add(pool.multiply(pool.table_2(node.index, a, b, node.order + 1, node.order_b), da),
+                      pool.multiply(pool.table_2(node.index, a, b, node.order, node.order_b + 1u), db));
+    case Op::noise:
+      return ExprId();
+    default:
+      TACTUS_CHECK(!"an operation on doubles");
+      return ExprId();
+  }
+}
+
 // `of_leaf` gives a leaf's derivative, or an invalid id when it has none; then what depends on it has none either. On such an
 // answer `obstacle` is the innermost expression without a derivative.
 template <class OfLeaf>
@@ -34,7 +93,6 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
   std::vector<ExprId> order;
   expr::visit_postorder(pool, {root}, visited, [&](ExprId id) { order.push_back(id); });
   const ExprId zero = pool.constant(0);
-  const ExprId one = pool.constant(1);
   for (ExprId id : order) {
     const Node node = pool[id];  // a copy: making expressions moves the pool
     if (expr::is_leaf(node.op)) {
@@ -46,10 +104,8 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
       continue;
     }
     const int operands = expr::operand_count(node.op);
-    const ExprId a = node.a;
-    const ExprId da = d[a];
-    const ExprId b = node.b;
-    const ExprId db = operands >= 2 ? d[b] : zero;
+    const ExprId da = d[node.a];
+    const ExprId db = operands >= 2 ? d[node.b] : zero;
     if (!da.valid() || !db.valid() || (operands == 3 && !d[node.c].valid())) {
       d[id] = ExprId();
       continue;
@@ -62,76 +118,7 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
       d[id] = zero;
       continue;
     }
-    auto square = [&](ExprId e) { return pool.multiply(e, e); };
-    switch (node.op) {
-      case Op::add:
-        d[id] = pool.add(da, db);
-        break;
-      case Op::subtract:
-        d[id] = pool.subtract(da, db);
-        break;
-      case Op::multiply:
-        d[id] = a == b ? pool.multiply(pool.constant(2), pool.multiply(a, da))
-                       : pool.add(pool.multiply(da, b), pool.multiply(a, db));
-        break;
-      case Op::divide:  // (a / b)' = (a' - (a / b) b') / b
-        d[id] = pool.divide(pool.subtract(da, pool.multiply(id, db)), b);
-        break;
-      case Op::negate:
-        d[id] = pool.negate(da);
-        break;
-      case Op::square_root:
-        d[id] = pool.divide(da, pool.multiply(pool.constant(2), id));
-        break;
-      case Op::absolute:
-        d[id] = pool.multiply(pool.sign(a, node.order > 0), da);
-        break;
-      case Op::sin:
-        d[id] = pool.multiply(pool.make(Op::cos, a), da);
-        break;
-      case Op::cos:
-        d[id] = pool.negate(pool.multiply(pool.make(Op::sin, a), da));
-        break;
-      case Op::tan:
-        d[id] = pool.multiply(pool.add(one, square(id)), da);
-        break;
-      case Op::asin:
-        d[id] = pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a))));
-        break;
-      case Op::acos:
-        d[id] = pool.negate(pool.divide(da, pool.make(Op::square_root, pool.subtract(one, square(a)))));
-        break;
-      case Op::atan:
-        d[id] = pool.divide(da, pool.add(one, square(a)));
-        break;
-      case Op::atan2:  // of (y, x): (x y' - y x') / (x^2 + y^2)
-        d[id] = pool.divide(pool.subtract(pool.multiply(b, da), pool.multiply(a, db)), pool.add(square(a), square(b)));
-        break;
-      case Op::exp:
-        d[id] = pool.multiply(id, da);
-        break;
-      case Op::log:
-        d[id] = pool.divide(da, a);
-        break;
-      case Op::power: {
-        // (a^b)' = b a^(b-1) a' + a^b log(a) b'; the second term only where the exponent moves.
-        ExprId first = pool.multiply(pool.multiply(b, pool.make(Op::power, a, pool.subtract(b, one))), da);
-        d[id] = db == zero ? first : pool.add(first, pool.multiply(pool.multiply(id, pool.make(Op::log, a)), db));
-        break;
-      }
-      case Op::table:
-        d[id] = pool.multiply(pool.table(node.index, a, node.order + 1), da);
-        break;
-      case Op::table_2:
-        d[id] = pool.add(pool.multiply(pool.table_2(node.index, a, b, node.order + 1, node.order_b), da),
-                         pool.multiply(pool.table_2(node.index, a, b, node.order, node.order_b + 1u), db));
-        break;
-      case Op::noise:
-        d[id] = ExprId();
-        break;
-      default:
-        TACTUS_CHECK(!"an operation on doubles");
-    }
+    d[id] = chain(pool, id, node, da, db);
   }
   if (d[root].valid()) return d[root];
   if (obstacle != nullptr) *obstacle = innermost_without(pool, root, d);
@@ -139,6 +126,43 @@ std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, 
 }
 
 }  // namespace
+
+std::unordered_map<ExprId, ExprId> gradient(expr::Pool& pool, ExprId e) {
+  std::vector<bool> visited;
+  std::vector<ExprId> order;
+  expr::visit_postorder(pool, {e}, visited, [&](ExprId id) { order.push_back(id); });
+  const ExprId zero = pool.constant(0);
+  const ExprId one = pool.constant(1);
+  std::unordered_map<ExprId, ExprId> weight = {{e, one}};  // how fast e changes with each part of it
+  std::unordered_map<ExprId, ExprId> found;
+  const auto add = [&](ExprId part, ExprId by) {
+    auto [at, is_first] = weight.emplace(part, by);
+    if (!is_first) at->second = pool.add(at->second, by);
+  };
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const auto known = weight.find(*at);
+    if (known == weight.end() || known->second == zero) continue;
+    const ExprId by = known->second;
+    const Node node = pool[*at];
+    if (node.op == Op::variable) found.emplace(*at, by);
+    if (expr::is_leaf(node.op) || pool.is_truth(*at) || node.op == Op::floor || node.op == Op::ceil ||
+        node.op == Op::noise)
+      continue;
+    if (node.op == Op::select) {
+      add(node.b, pool.make(Op::select, node.a, by, zero));
+      add(node.c, pool.make(Op::select, node.a, zero, by));
+      continue;
+    }
+    const bool has_two = expr::operand_count(node.op) >= 2;
+    if (has_two && node.a == node.b) {
+      add(node.a, pool.multiply(by, chain(pool, *at, node, one, one)));
+      continue;
+    }
+    add(node.a, pool.multiply(by, chain(pool, *at, node, one, zero)));
+    if (has_two) add(node.b, pool.multiply(by, chain(pool, *at, node, zero, one)));
+  }
+  return found;
+}
 
 std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, ExprId* obstacle) {
   const ExprId one = pool.constant(1);

@@ -20,6 +20,10 @@ using expr::ExprId;
 // d(e)/d(leaf).
 std::optional<ExprId> differentiate(expr::Pool& pool, ExprId e, ExprId leaf, ExprId* obstacle = nullptr);
 
+// d(e)/d(leaf) for every variable leaf that e depends on, backwards over the expression: all of them cost what e costs a few times
+// over. What has no derivative (noise) counts as constant.
+std::unordered_map<ExprId, ExprId> gradient(expr::Pool& pool, ExprId e);
+
 // d(e)/dt along the motion between events: a variable's order rises by one, an input becomes its rate, t becomes 1, a discrete
 // value is constant. An input's rate has no derivative; that of what delay k gives is `rate_of_delay(k)`, and without one it
 // has none.

@@ -23,7 +23,7 @@ ir::Pattern conflicts(const flat::Model& model) {
 ir::Program unite(std::vector<ir::Program> programs, const flat::Model& model, const modes::Structures& structures) {
   ir::Program whole = programs.front();
   for (ir::Function* function : {&whole.prepare, &whole.initialize, &whole.derivative, &whole.outputs, &whole.watch,
-                                 &whole.constrain, &whole.condition})
+                                 &whole.constrain, &whole.condition, &whole.energy})
     *function = {};
   whole.handlers.clear();
   whole.residuals.clear();

@@ -87,7 +87,10 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   }
   if (tactus_is_stiff_solver(solver) && (!RUN_MODEL.tangent || RUN_MODEL.layout.size == RUN_MODEL.layout.linear) &&
       RUN_MODEL.state_count > 0) {
-    return run_usage("`rosenbrock` has no room for the Jacobian of so many states");
+    return run_usage("this solver has no room for the Jacobian of so many states");
+  }
+  if (tactus_needs_energy(solver) && RUN_MODEL.ledger == 0) {
+    return run_usage("this solver keeps the balance of an energy, and the model declares none");
   }
   plan->solver = solver;
 
@@ -357,6 +360,19 @@ static void run_explain(const run_state* run, int status) {
     fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
 }
 
+/* What `check` says and was broken; how many. */
+static int run_tell_checks(const run_state* run) {
+  int broken = 0;
+  for (uint32_t e = 0; e < RUN_MODEL.event_count; e++) {
+    const tactus_event* event = &RUN_MODEL.events[e];
+    if (event->kind != TACTUS_CHECK || event->pulse > 0) continue;
+    if (tactus_data(run->instance)[RUN_MODEL.layout.clocks + e] == 0.0) continue;
+    fprintf(stderr, "%s: check broken (line %u): %s\n", RUN_MODEL.name, (unsigned)event->line, event->name);
+    broken++;
+  }
+  return broken;
+}
+
 /* Whether every delay is positive and, with fixed steps, no shorter than one. */
 static int run_check_delays(const run_state* run) {
   for (uint32_t i = 0; i < RUN_MODEL.delay_count; i++) {
@@ -426,10 +442,13 @@ int main(int count, char** words) {
     if (status == TACTUS_OK) status = tactus_is_adaptive(run.plan.solver) ? run_adaptive(&run) : run_fixed(&run);
     const int last = run_last_row(&run);
     if (status == TACTUS_OK) status = last;
+    if (status == TACTUS_OK && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
   }
   if (status != TACTUS_OK) run_explain(&run, status);
   if (run.instance->stiff_steps >= TACTUS_STIFF) {
     fprintf(stderr, "%s: note: the system is stiff: --solver rosenbrock would take longer steps\n", RUN_MODEL.name);
   }
-  return fflush(stdout) == 0 && status == TACTUS_OK ? 0 : 4;
+  const int broken = run_tell_checks(&run);
+  if (fflush(stdout) != 0 || status != TACTUS_OK) return 4;
+  return broken > 0 ? 3 : 0;
 }

@@ -286,8 +286,8 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
                                failure.line ? fmt::format(" (line {})", failure.line) : "", model.location_steps);
     failure.hint = "it may jump there; allow more trials, or ask for less precision";
   } else if (status == TACTUS_NO_SOLVER) {
-    failure.text =
-        fmt::format("{}, the solver asks for the model's Jacobian, and this table has no `tangent` or no room", when);
+    failure.text = fmt::format(
+        "{}, the solver asks for the model's Jacobian or its energy, and this table has neither or no room", when);
     failure.hint = "take an explicit solver: --solver tsit5";
   } else if (status == TACTUS_NOT_FINITE) {
     failure.text = has_state

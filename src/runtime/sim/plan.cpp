@@ -83,12 +83,18 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
   plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
-  if (const bool is_rosenbrock = tactus_adaptive_form(plan.solver) == TACTUS_ROSENBROCK;
-      is_rosenbrock && model.state_count > 0 && model.layout.size == model.layout.linear) {
-    return fail(fmt::format(
-        "`rosenbrock` has no room for the Jacobian of {} states that depend on one another in so many ways; "
-        "it keeps a full one for at most {}: --solver cvode takes any number",
-        model.state_count, TACTUS_DENSE_STATES));
+  if (tactus_needs_energy(plan.solver) && model.ledger == 0) {
+    return fail(
+        fmt::format("`{}` keeps the balance of an energy, and the model declares none: write what it stores, "
+                    "`energy H = p^2 / (2 * m) + k * q^2 / 2;`, or take another solver: --solver midpoint",
+                    solver_name(plan.solver)));
+  }
+  if (tactus_is_stiff_solver(plan.solver) && plan.solver != TACTUS_CVODE && model.state_count > 0 &&
+      model.layout.size == model.layout.linear) {
+    return fail(
+        fmt::format("`{}` has no room for the Jacobian of {} states that depend on one another in so many ways; "
+                    "it keeps a full one for at most {}: --solver cvode takes any number",
+                    solver_name(plan.solver), model.state_count, TACTUS_DENSE_STATES));
   }
 
   // Whether going on by `length` leaves the time where it is, at either end.

@@ -185,8 +185,11 @@ int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uin
   const auto* from = reinterpret_cast<const Listening*>(listening);
   Run* run = from->run;
   const std::uint32_t kind = from->inner->events[event].kind;
-  // The jump itself is told, not its handlers; the start is none, and what a plan tries out has not happened.
-  if (kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && instance->is_planning == 0) {
+  // The jump itself is told, not its handlers; start and end are none, nor is what monitors note, and what a plan tries out has not
+  // happened.
+  const bool is_end = kind == TACTUS_AT && from->inner->events[event].count == 0;
+  const bool is_told = kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && kind != TACTUS_CHECK && !is_end;
+  if (is_told && instance->is_planning == 0) {
     run->events_total_++;
     if (run->events_.size() < most_events) run->events_.push_back({event, instance->time});
   }
@@ -270,6 +273,7 @@ bool Run::start() {
   if (has_later_conditions(*model_) && !meet_boundary_values()) return false;
   if (!check_delays()) return false;
   if (int status = tk_begin_events(model_, instance_.get())) return fail(status, true);
+  if (has_events_) tell_of_ties();
   if (request_.at_start) request_.at_start(*instance_.get());
   if (observer_) {
     if (!record(instance_->time, states())) return false;
@@ -507,8 +511,13 @@ void Run::tell_of_ties() {
   }
   if (told(instance_->slides, slides_)) {
     notes_.push_back(
-        fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
-                    instance_->time, model.relations[tie - model.event_count].line));
+        tie < model.event_count
+            ? fmt::format(
+                  "by t = {:.9g} the mode changes to and fro by `{}` and others: the motion is between them, along "
+                  "their surface",
+                  instance_->time, model.events[tie].name)
+            : fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
+                          instance_->time, model.relations[tie - model.event_count].line));
   }
   if (told(instance_->releases, releases_))
     notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
@@ -636,6 +645,10 @@ Outcome Run::finish() {
   if (instance_->expectations > 0)
     notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
+  const bool is_whole = ending_ == Ending::done || ending_ == Ending::stopped;
+  if (has_events_ && started && finite && is_whole) {
+    if (int status = tk_end_run(model_, instance_.get())) fail(status);
+  }
   outcome.ending = ending_;
   if (has_events_) tell_of_ties();
   outcome.broken = std::move(broken_);
