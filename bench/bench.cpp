@@ -1,4 +1,4 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|hybrid|scale|play]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]
 //
 // Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
 // sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
     } else {
       fmt::print(stderr,
                  "usage: tactus_bench [--json] [--smoke] [--pairs N] [--only "
-                 "steps|text|memory|editor|stiff|events|mechanics|hybrid|scale|play]\n");
+                 "steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]\n");
       return 2;
     }
   }
@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   add("stiff", bench::measure_stiff);
   add("events", bench::measure_events);
   add("mechanics", bench::measure_mechanics);
+  add("energy", bench::measure_energy);
   add("play", bench::measure_play);
 
   if (options.json) {

@@ -13,7 +13,7 @@ struct Options {
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
   std::string
-      only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "hybrid", "scale", "play"; empty: all
+      only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "hybrid", "energy", "scale", "play"; empty: all
 };
 
 // One line of the table.
@@ -32,6 +32,7 @@ std::vector<Figure> measure_stiff(const Options& options);
 std::vector<Figure> measure_events(const Options& options);
 std::vector<Figure> measure_mechanics(const Options& options);
 std::vector<Figure> measure_hybrid(const Options& options);
+std::vector<Figure> measure_energy(const Options& options);
 std::vector<Figure> measure_text_to_step(const Options& options);
 std::vector<Figure> measure_editor(const Options& options);
 std::vector<Figure> measure_memory(const Options& options);

@@ -394,6 +394,20 @@ class Exported(ConstraintsTest):
                               "system x'' = -x; E = x^2 / 2 + x'^2 / 2;\n")
 
 
+class Circles(ConstraintsTest):
+    def test_definitions_that_ask_for_each_others_derivatives(self):
+        # With d = x - u: d' = -2 d / 3, and x + u stays what it was.
+        told = self.run_json("boundary x(0) = 1;\nsystem u = x - y; u' = i; x' = -i; y = 3 * i;", "--until", 1, "--tolerance", 1e-10)
+        d = math.exp(-2 / 3)
+        for name, value in [("u", (1 - d) / 2), ("x", (1 + d) / 2), ("y", d), ("i", d / 3)]:
+            self.assertAlmostEqual(told["values"][name], value, delta=1e-8)
+
+    def test_each_the_derivative_of_the_other(self):
+        # b'' = b - t and a = b', from a = a' = 0: a'' = a - 1.
+        told = self.run_json("system a = b'; b = a' + t;", "--until", 1, "--tolerance", 1e-10)
+        self.assertAlmostEqual(told["values"]["a"], 1 - math.cosh(1), delta=1e-8)
+
+
 if __name__ == "__main__":
     TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
     unittest.main()

@@ -464,6 +464,53 @@ class RcChain(ExampleTest):
                 self.assert_close(got[f"cell[{j}].v"], expected, 1e-8, f"cell {j} of {n}")
 
 
+class TwoTanks(ExampleTest):
+    FILE = "two_tanks.tact"
+
+    def test_they_run_dry_when_the_sum_says(self):
+        got = values(self.FILE, "--until", "4.5")
+        self.assert_close(got["last"], 0.8 / 0.3, 1e-7, "last")
+        self.assertEqual((got["x"], got["y"]), (0, 0))
+
+    def test_they_fill_again(self):
+        # 1.1 - 0.5 - 0.4 m^3/s more than leaks, from t = 5 to 8.
+        got = values(self.FILE)
+        self.assert_close(got["x"] + got["y"], 0.2 * 3, 1e-6, "x + y")
+
+    def test_a_fuller_pipe_keeps_them_from_it(self):
+        got = values(self.FILE, "--set", "w=1", "--until", "4.5")
+        self.assert_close(got["x"] + got["y"], 0.8 + 0.1 * 4.5, 1e-8, "x + y")
+
+
+class Fuller(ExampleTest):
+    FILE = "fuller.tact"
+    C = 0.4446236
+
+    def test_it_stands_at_the_origin_after_the_sum_of_all_times(self):
+        k = math.sqrt((1 - 2 * self.C) / (1 + 2 * self.C))
+        limit = 2 / (1 - k) / math.sqrt(self.C + 0.5)
+        before = values(self.FILE, "--until", f"{limit - 1e-3}")
+        self.assertGreater(abs(before["v"]), 1e-5)
+        after = values(self.FILE, "--until", "4")
+        self.assertEqual((after["x"], after["v"]), (0, 0))
+        # Between two switchings x = -C v|v| -> ..; the integral of x^2 scales with the fifth power of the speed.
+        self.assert_close(values(self.FILE)["strayed"], self.strayed(k), 1e-6, "strayed")
+
+    def strayed(self, k):
+        """From rest at 1, then from one switching at speed v to the next at -k v, summed as a geometric series in k^5."""
+        def leg(x, v, a, T):  # the integral of (x + v t + a t^2 / 2)^2
+            c = (x * x, 2 * x * v, v * v + x * a, v * a, a * a / 4)
+            return sum(c_i * T ** (i + 1) / (i + 1) for i, c_i in enumerate(c))
+        first = 1 / math.sqrt(self.C + 0.5)
+        each = leg(self.C, -1, 1, 1 + k)  # from x = C, v = -1
+        return leg(1, 0, -1, first) + first ** 5 * each / (1 - k ** 5)
+
+    def test_a_push_is_held_while_the_motor_can(self):
+        held = values(self.FILE)
+        self.assertLess(abs(held["x"]) + abs(held["v"]), 1e-9)
+        self.assert_close(values(self.FILE, "--set", "push=1.2")["x"], 0.5 * 0.2 * 2 ** 2, 1e-6, "x")
+
+
 class Thermostat(ExampleTest):
     FILE = "thermostat.tact"
 
@@ -891,6 +938,140 @@ class Flick(ExampleTest):
         self.assert_close(after["hand.force"], [0, 0], 0)
         energy = sum(self.M / 2 * v**2 + self.K / 2 * x**2 for x, v in zip(before["p"], before["p'"]))
         self.assertGreater(energy, 4 * self.K / 2 * (0.08**2 + 0.02**2))
+
+
+class MassAndSpring(ExampleTest):
+    FILE = "mass_and_spring.tact"
+
+    @staticmethod
+    def algorithm_1(count, k=1.0, m=2.0, h=0.1):
+        """Euler's step, then along the field line (q e^(k s), p e^(s/m)) to where the energy is 1, by bisection."""
+        q, p = 0.0, 2.0
+        for _ in range(count):
+            q, p = q + h * p / m, p - h * k * q
+            low, high = -1.0, 0.0  # Euler's step gains energy
+            for _ in range(60):
+                s = (low + high) / 2
+                over = k / 2 * (q * math.exp(k * s)) ** 2 + (p * math.exp(s / m)) ** 2 / (2 * m) > 1
+                low, high = (low, s) if over else (s, high)
+            q, p = q * math.exp(k * low), p * math.exp(low / m)
+        return q, p
+
+    def test_energy_is_kept_and_time_is_not(self):
+        result = run(self.FILE, "--show", "spring.q,weight.p,book.stored,book.invented,book.leaps,book.escapes")
+        got = result["values"]
+        self.assertEqual(result["solver"], "passive")
+        self.assert_close(got["book.stored"], 1.0, 1e-12)
+        self.assert_close(got["book.invented"], 0.0, 1e-12)
+        self.assertEqual((got["book.leaps"], got["book.escapes"]), (0, 0))
+        self.assert_close([got["spring.q"], got["weight.p"]], self.algorithm_1(1000), 1e-7)  # the program follows the line by Runge and Kutta
+        angle = math.atan2(got["spring.q"] / math.sqrt(2), got["weight.p"] / 2)
+        self.assertAlmostEqual((math.sqrt(1 / 2) * 100 - angle) % (2 * math.pi), 0.135, delta=0.001)
+
+    def test_euler_makes_energy(self):
+        # The instant at which the check breaks ends a step of its own.
+        command = [TACTUS, "run", str(EXAMPLES / self.FILE), "--json", "--solver", "euler", "--show", "book.stored,book.invented"]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        got = json.loads(done.stdout)["values"]
+        self.assert_close(got["book.stored"], 1.005**1000, 1e-4 * 1.005**1000)
+        self.assert_close(got["book.invented"], got["book.stored"] - 1, 1e-10)
+
+
+class PassivePendulum(ExampleTest):
+    FILE = "passive_pendulum.tact"
+    FREE = ("--set", "c=0", "--set", "torque=0", "--set", "a0=2")
+
+    def test_what_is_supplied_is_stored_or_dissipated(self):
+        for until in (10, 20, 60):
+            with self.subTest(until=until):
+                got = values(self.FILE, "--until", until, "--show", "book.supplied,book.stored,book.dissipated,book.start,book.booked")
+                left = got["book.start"] + got["book.supplied"] - got["book.dissipated"] - got["book.stored"]
+                self.assert_close(left, 0.0, 1e-10, "balance")
+                self.assert_close(got["book.booked"], 0.0, 1e-12)
+        self.assertGreater(got["book.supplied"], 40)
+        self.assertLess(got["book.stored"], 0.05 * got["book.supplied"])
+
+    def test_the_motor_against_another_method(self):
+        # Of second order: four times nearer with half the step.
+        asked = ("--until", 10, "--show", "book.supplied,book.stored")
+        true = values(self.FILE, *asked, "--solver", "dop853", "--tolerance", 1e-11)
+        errors = []
+        for step in (0.01, 0.005):
+            got = values(self.FILE, *asked, "--step", step)
+            errors.append(abs(got["book.stored"] - true["book.stored"]))
+        self.assert_close(math.log2(errors[0] / errors[1]), 2.0, 0.2, "order")
+
+    def test_a_free_swing_has_the_period_of_the_elliptic_integral(self):
+        # T = 2 pi / (w M(1, cos(a0 / 2))), M the arithmetic-geometric mean. The step turns the phase by (w h)^2 / 12, 1e-5 of a period.
+        a, b = 1.0, math.cos(1.0)
+        while a - b > 1e-15:
+            a, b = (a + b) / 2, math.sqrt(a * b)
+        period = 2 * math.pi / math.sqrt(9.81) / a
+        got = values(self.FILE, *self.FREE, "--until", period, "--step", period / 500, "--show", "a,a',book.stored")
+        self.assert_close(got["a"], 2.0, 1e-6)
+        self.assert_close(got["a'"], 0.0, 1e-3)
+        self.assert_close(got["book.stored"], 9.81 * (1 - math.cos(2)), 1e-12)
+
+
+class BeadOnHoop(ExampleTest):
+    FILE = "bead_on_hoop.tact"
+    R, W, G = 0.5, 8.0, 9.81
+
+    def test_energy_and_the_two_equilibria(self):
+        got = values(self.FILE, "--show", "book.invented,resting.a,valley")
+        self.assert_close(got["book.invented"], 0.0, 1e-12)
+        self.assert_close(got["valley"], math.acos(self.G / (self.R * self.W**2)), 1e-14)
+        self.assert_close(got["resting.a"], -got["valley"], 1e-6)
+
+    def test_the_bottom_is_a_hill_above_the_critical_speed_only(self):
+        # a'' = (W^2 - g/R) a: e-folds at sqrt(64 - 19.62) = 6.66 a second from 0.001; below, it swings at sqrt(g/R - W^2).
+        rise = math.sqrt(self.W**2 - self.G / self.R)
+        got = values(self.FILE, "--until", 0.6, "--step", 0.001, "--show", "low.a")
+        self.assert_close(got["low.a"], 0.001 * math.cosh(rise * 0.6), 1e-4)
+        swing = math.sqrt(self.G / self.R - 9)
+        got = values(self.FILE, "--set", "W=3", "--until", 5, "--step", 0.001, "--show", "low.a")
+        self.assert_close(got["low.a"], 0.001 * math.cos(swing * 5), 1e-7)
+
+    def test_small_swings_about_the_valley(self):
+        # At W sin(valley); 0.001 off, the next terms of the period are some 1e-7 of it.
+        valley = math.acos(self.G / (self.R * self.W**2))
+        rate = self.W * math.sin(valley)
+        got = values(self.FILE, "--set", f"swinging.start={valley + 0.001}", "--until", 2, "--step", 0.001, "--show", "swinging.a")
+        self.assert_close(got["swinging.a"] - valley, 0.001 * math.cos(rate * 2), 5e-6)
+
+
+class StiffWall(ExampleTest):
+    FILE = "stiff_wall.tact"
+
+    def rows(self, *options):
+        """t, x, v, stored, booked at every step; of a run that may break its check."""
+        command = [TACTUS, "run", str(EXAMPLES / self.FILE), "--quiet", "--every", "0.01", "--show", "x,v,book.stored,book.booked,book.invented",
+                   "--out", "-", *map(str, options)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        self.assertIn(done.returncode, (0, 3), done.stderr)
+        return [[float(cell) for cell in line.split(",")] for line in done.stdout.splitlines()[1:]]
+
+    def test_every_touch_gives_back_what_it_took(self):
+        for solver in ("discrete_gradient", "passive"):
+            with self.subTest(solver):
+                rows = self.rows("--solver", solver)
+                self.assertLess(max(abs(row[5]) for row in rows), 1e-12)
+                self.assertLess(abs(rows[-1][3] - 0.5), 1e-9)
+                touches = sum(a[1] > 0 >= b[1] for a, b in zip(rows, rows[1:]))
+                self.assertGreater(touches, 20)
+
+    def test_the_discrete_gradient_keeps_the_beat(self):
+        # 2 v / (push / m) of flight and half a period of the wall, to a step a touch.
+        rows = self.rows()
+        hits = [b[0] for a, b in zip(rows, rows[1:]) if a[1] > 0 >= b[1]]
+        self.assert_close((hits[-1] - hits[0]) / (len(hits) - 1), 2 + math.pi / 100, 0.02)
+        for start, end in zip(hits, hits[1:]):
+            self.assert_close(max(row[1] for row in rows if start < row[0] < end), 0.5, 1e-3)
+
+    def test_others_lose_or_make_energy_here(self):
+        self.assertLess(self.rows("--solver", "rk4")[-1][3], 0.2)
+        self.assertGreater(self.rows("--solver", "euler")[-1][3], 1000)
 
 
 class Everything(ExampleTest):

@@ -376,6 +376,7 @@ class Failures(ProblemTest):
         # The logarithm's argument is 0 at t = 3.2; x = 1 + integral of log(3.2 - t).
         failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = log(3.2 - t);", "not_finite", "--step", 0.01)
         self.assertAlmostEqual(failure["time"], 3.19, delta=1e-9)
+        self.assertEqual((failure["line"], failure["equations"]), (3, "x' = log(3.2 - t)"))
         self.assertGreaterEqual(rows[-1]["t"], 3.1)
         left = 0.1
         self.assertAlmostEqual(rows[31]["x"], 1 + 3.2 * math.log(3.2) - 3.2 - (left * math.log(left) - left), delta=1e-8)
@@ -404,6 +405,29 @@ class Failures(ProblemTest):
             self.assertAlmostEqual(failure["time"], 1, delta=allowed)
             self.assertGreater(failure["states"]["x"], 1e9)
             self.assertAlmostEqual(rows[9]["x"], 10, delta=1e-2)
+            self.assertEqual((failure["line"], failure["equations"]), (3, "x' = x^2"))
+
+    def test_the_equation_that_is_not_finite_first_is_named_with_what_it_reads(self):
+        # r is worked out before x', and is the first that is not a number once x is below 0, a bit before t = 2 - 2 log 2.
+        system = "boundary x(0) = 1; z(0) = 0;\nsystem\n  z' = x';\n  r = sqrt(x);\n  x' = -1 - r;"
+        for kind, *options in [("step_too_small", "--solver", "tsit5"), ("step_too_small", "--solver", "rosenbrock"),
+                               ("not_finite", "--solver", "rk4", "--step", 0.01)]:
+            failure, _ = self.failed(system, kind, *options)
+            self.assertAlmostEqual(failure["time"], 2 - 2 * math.log(2), delta=0.01)
+            self.assertEqual((failure["line"], failure["equations"]), (5, "r = sqrt(x)"))
+            self.assertRegex(failure["text"], r"`r = sqrt\(x\)` \(line 5\) gives r = nan with x = -[\d.e-]+, at t = 0\.61")
+
+    def test_a_parameter_that_is_zero_is_named(self):
+        failure, _ = self.failed("parameter k = 0; boundary x(0) = 1;\nsystem\n  a = 2 * x;\n  x' = a / k;", "not_finite")
+        self.assertIn("`x' = a / k` (line 5) gives x' = inf with a = 2, k = 0", failure["text"])
+
+    def test_a_motion_that_ends_does_not_creep_on(self):
+        # x^2 = 1 - t ends at t = 1; beyond it 0 draws x from both sides.
+        for solver in ["tsit5", "bs3", "dop853", "rosenbrock"]:
+            failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = -1 / (2 * x);", "step_too_small", "--solver", solver)
+            self.assertAlmostEqual(failure["time"], 1, delta=1e-3)
+            self.assertEqual((failure["line"], failure["equations"]), (3, "x' = -1 / (2 * x)"))
+            self.assertAlmostEqual(rows[5]["x"], math.sqrt(0.5), delta=1e-4)
 
 
 if __name__ == "__main__":

@@ -65,8 +65,10 @@ struct Guard {
 [[nodiscard]] double most_wall_damping(const Loop& loop);
 
 struct Trial {
-  double amplitude = 1e-3;  // m: from where the device is let go, beside where it would rest
-  double push = 1;          // N, of the arm on a unilateral wall at rest
+  double amplitude =
+      1e-3;         // m: from where the device is let go, beside where it would rest; at a unilateral wall at most half
+                    // as deep, so that it does not begin by leaving it
+  double push = 1;  // N, of the arm on a unilateral wall at rest
   std::optional<Guard> guard;
 };
 

@@ -32,7 +32,9 @@ Outcome try_wall(const Loop& loop, const Wall& wall, const Trial& trial) {
   haptic::SimulatedDevice device(loop.device, loop.arm, loop.period, loop.delay);
   const double rest = wall.is_unilateral ? trial.push / wall.stiffness : 0;
   const double target = wall.is_unilateral ? rest + trial.push / loop.arm.stiffness : 0;
-  device.hold_at(rest + trial.amplitude, wall_force(wall, {rest + trial.amplitude, 0}), target);
+  const double amplitude = wall.is_unilateral ? std::min(trial.amplitude, rest / 2) : trial.amplitude;
+  const double depth = rest + amplitude;
+  device.hold_at(depth, wall_force(wall, {depth, 0}), target);
 
   tk_passivity passivity = {};
   if (trial.guard) {
@@ -40,7 +42,6 @@ Outcome try_wall(const Loop& loop, const Wall& wall, const Trial& trial) {
     passivity.most_damping = trial.guard->most_damping;
     tk_begin_passivity(&passivity);
     // Whoever brought the device there, slowly, put this into the wall.
-    const double depth = rest + trial.amplitude;
     passivity.taken = wall.stiffness * depth * depth / 2;
   }
 
@@ -71,7 +72,7 @@ Outcome try_wall(const Loop& loop, const Wall& wall, const Trial& trial) {
     if (window == 0) outcome.first = outcome.last;
     if (window == late_window) late = outcome.last;
     outcome.grows = outcome.last > 2 * outcome.first;
-    if (outcome.grows || outcome.last <= 1e-12 * trial.amplitude) break;
+    if (outcome.grows || outcome.last <= 1e-12 * amplitude) break;
     if (window == most_windows - 1) outcome.grows = outcome.last > (linear ? late : outcome.first);
   }
   outcome.removed = passivity.removed;

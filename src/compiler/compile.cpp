@@ -233,6 +233,11 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     options.facts->take(sorted->front(), first);
     return std::nullopt;
   }
+  if (options.origins) {
+    for (std::size_t k = 0; k < sorted->size(); ++k)
+      options.origins->take((*sorted)[k], structures->list[k].model, sources);
+    return std::nullopt;
+  }
   if (options.guards && has_jumps) judge_guards(*structures, *sorted, *options.guards);
   if (options.interference && !first.plans.empty()) *options.interference = find_interference(*structures, *sorted);
 
@@ -240,6 +245,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   lower::Space space;
   for (std::size_t k = 0; k < sorted->size(); ++k) {
     hold::hold(structures->list[k].model, (*sorted)[k]);
+    // Once more: between events the energy asks what the motion asks, the branches that are held.
+    energy::differentiate(structures->list[k].model, (*sorted)[k], diags);
     has_relations = has_relations || !(*sorted)[k].relations.empty();
     lower::widen(space, structures->list[k].model, (*sorted)[k]);
   }

@@ -12,6 +12,7 @@
 #include "compiler/guards.h"
 #include "compiler/interference.h"
 #include "compiler/ir/ir.h"
+#include "compiler/origins.h"
 #include "compiler/source/source.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
@@ -44,6 +45,8 @@ struct Options {
   Guards* guards = nullptr;                           // gains what is known of transitions that could disagree
   std::vector<Interference>* interference = nullptr;  // gains what can interfere with each plan
   bool watches_axioms = false;                        // whether the axioms of jumps and sequences become checks
+  // Filled with where values come from. When it is given, the compiler stops there and returns no program.
+  Origins* origins = nullptr;
 };
 
 // What each pass made, in words for people; filled only when asked for. Stages, in order: tokens, tree, expanded,

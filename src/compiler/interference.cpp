@@ -228,9 +228,10 @@ class Search {
     const modes::Combination after = modes::after(transition, combination);
     const std::uint32_t entered = structures_.of(after);
     const bool is_given_otherwise =
-        entered != s && entered < known_.size() && std::any_of(needed.begin(), needed.end(), [&](const Quantity& q) {
-          return q.op == Op::variable && given(s, q) != given(entered, q);
-        });
+        entered != s && entered < known_.size() &&
+        std::any_of(
+            needed.begin(), needed.end(),
+            [&](const Quantity& q) { return q.op == Op::variable && given(s, q) != given(entered, q); });
     for (std::size_t a = 0; a < after.size(); ++a) {
       if (after[a] == combination[a]) continue;
       if (is_given_otherwise || needed.contains({Op::discrete, model.automata[a].slot, 0}))

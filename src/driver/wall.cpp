@@ -278,11 +278,6 @@ bool draw(const Question& question, const analysis::ZWidth& width, const std::st
     simulated.push_back(point.simulated.value_or(gap));
     guarded.push_back(point.guarded.value_or(gap));
   }
-  if (dampings.empty() ||
-      *std::min_element(dampings.begin(), dampings.end()) == *std::max_element(dampings.begin(), dampings.end())) {
-    failure = "there is nothing to draw: that takes two dampings of the wall above 0";
-    return false;
-  }
   const double low = *std::min_element(dampings.begin(), dampings.end());
   const double high = *std::max_element(dampings.begin(), dampings.end());
   const std::vector<analysis::ZWidthPoint> theory =
@@ -359,6 +354,17 @@ int wall(const WallOptions& given) {
   std::string failure;
   for (const std::string& path : given.out) {
     if (!trace::can_write_figure(path, failure)) return usage({failure, ""});
+  }
+
+  if (!given.out.empty() && !given.at.empty()) {
+    double least = std::numeric_limits<double>::infinity(), most = 0;
+    for (double damping : given.at) {
+      if (damping > 0) least = std::min(least, damping);
+      most = std::max(most, damping);
+    }
+    if (!(least < most))
+      return usage({"there is nothing to draw: a picture takes two dampings of the wall above 0",
+                    "such as --at 0.1,1,10; without --at they are chosen"});
   }
 
   Progress progress(0, 1, !given.quiet && !given.json);

@@ -19,6 +19,7 @@
  *                      (q, p).
  *   midpoint           the same with r = 0, and without an energy.
  *
+ * Where no r is found, as in a step that meets a stiff wall, the midpoint rule's z stands, booked as an escape.
  * Newton's method for z uses the exact Jacobian of f halfway of the predicted step (linear.c), factored once a step. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
@@ -29,6 +30,7 @@
 /* Of Newton's method for an implicit step. Its corrections, against the size of the states: below the first the energy is looked at, too; below
  * the second they shrank so fast that the next would be lost in rounding. */
 #define TK_IMPLICIT_STEPS 30
+#define TK_JACOBIAN_HOLDS 5
 #define TK_NEAR 1e-3
 #define TK_SETTLED 1e-8
 
@@ -162,7 +164,15 @@ static int tk_passive_step(const tactus_model* model, tactus_instance* instance,
     if (!is_there && tk_inner(n, here, flow) < 0.0) {
       is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
       if (status != TACTUS_OK) return status;
-      if (is_there) ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+      if (is_there) {
+        ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+        /* What stores nothing, as the book's own integrals, goes on for a step and not for as long as the leap is. */
+        for (uint32_t i = 0; i < n; i++) {
+          if (here[i] == 0.0 && there[i] == 0.0) after[i] = x[i] + h * flow[i];
+        }
+        status = model->energy(model, instance, t_after, after, there);
+        if (status != TACTUS_OK) return status;
+      }
     }
   }
   if (!is_there) {
@@ -175,15 +185,27 @@ static int tk_passive_step(const tactus_model* model, tactus_instance* instance,
   return TACTUS_OK;
 }
 
-/* Newton's correction of `after` towards x + h push, by the matrix factored for 2 / h. Returns how far it moved, against the size of the states. */
+/* Newton's correction of `after` towards x + h (f + along g), by the matrix factored for 2 / h; given the energy's result `there` at
+ * `after`, of `along` too, towards H = due. Returns how far it moved, against the size of the states. */
 static double tk_correct(const tactus_model* model, tactus_instance* instance, double h, const double* x,
-                         const double* flow, double along, const double* gradient, double* after) {
+                         const double* flow, double due, double* along, const double* gradient, const double* there,
+                         double* after) {
   const uint32_t n = model->state_count;
   double* const residual = tk_stage_vector(model, instance, TK_RESIDUAL);
+  double* const along_slope = tk_stage_vector(model, instance, TK_FIELD_2);
   for (uint32_t i = 0; i < n; i++) {
-    residual[i] = 2.0 * (x[i] - after[i]) / h + 2.0 * (along != 0.0 ? flow[i] + along * gradient[i] : flow[i]);
+    residual[i] = 2.0 * (x[i] - after[i]) / h + 2.0 * (*along != 0.0 ? flow[i] + *along * gradient[i] : flow[i]);
   }
   tk_linear_solve(model, instance, residual);
+  if (there) {
+    for (uint32_t i = 0; i < n; i++) along_slope[i] = 2.0 * gradient[i];
+    tk_linear_solve(model, instance, along_slope);
+    const double change = (due - there[n] - tk_inner(n, there, residual)) / tk_inner(n, there, along_slope);
+    if (tk_is_finite(change)) {
+      *along += change;
+      for (uint32_t i = 0; i < n; i++) residual[i] += change * along_slope[i];
+    }
+  }
   double move = 0.0;
   double size = 0.0;
   for (uint32_t i = 0; i < n; i++) {
@@ -222,38 +244,59 @@ static int tk_implicit_step(const tactus_model* model, tactus_instance* instance
   double due = level;
   double last = 1.0;
   int sees_energy = 0;
+  int is_balanced = keeps_energy;
   for (int round = 0;; round++) {
-    if (round == TK_IMPLICIT_STEPS) return TACTUS_DIVERGED;
+    if (round == TK_IMPLICIT_STEPS) {
+      /* Without the energy there may be a solution yet: the midpoint rule's, booked as an escape. */
+      if (!is_balanced) return TACTUS_DIVERGED;
+      is_balanced = 0;
+      sees_energy = 0;
+      along = 0.0;
+      round = 0;
+      for (uint32_t i = 0; i < n; i++) after[i] = x[i];
+    }
     for (uint32_t i = 0; i < n; i++) middle[i] = 0.5 * (x[i] + after[i]);
-    status = model->derivative(model, instance, t_middle, middle, flow);
+    /* Where corrections do not shrink, f has bent since: its Jacobian is taken again. */
+    if (round > 0 && round % TK_JACOBIAN_HOLDS == 0) {
+      status = tk_linear_differentiate(model, instance, t_middle, middle, 0);
+      if (status == TACTUS_OK) status = tk_linear_factor(model, instance, 2.0 / h);
+    }
+    if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, middle, flow);
     if (status == TACTUS_OK && sees_energy) {
       status = model->energy(model, instance, t_middle, middle, gradient);
       if (status == TACTUS_OK) status = model->energy(model, instance, t_after, after, there);
       due = level + h * tk_inner(n, gradient, flow);
-      const double change = (due - there[n]) / (h * tk_inner(n, gradient, there));
-      if (tk_is_finite(change)) along += change;
     }
     if (status != TACTUS_OK) return status;
-    const double move = tk_correct(model, instance, h, x, flow, along, gradient, after);
+    const double move = tk_correct(model, instance, h, x, flow, sees_energy ? due : 0.0, &along, gradient,
+                                   sees_energy ? there : 0, after);
     if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
     /* What is left is smaller than this by as much as this is than the last: as good as solved. */
     const int is_settled = move <= TK_SETTLED || (round > 4 && move >= 0.5 * last && move <= 1e3 * TK_SETTLED);
-    if (is_settled && (sees_energy || !keeps_energy)) break;
-    if (keeps_energy && move <= TK_NEAR) sees_energy = 1;
+    if (is_settled && (sees_energy || !is_balanced)) break;
+    if (is_balanced && move <= TK_NEAR) sees_energy = 1;
     last = move;
+  }
+  if (keeps_energy && !is_balanced) {
+    status = model->energy(model, instance, t_middle, middle, gradient);
+    if (status != TACTUS_OK) return status;
+    due = level + h * tk_inner(n, gradient, flow);
+    ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
 
   /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has; and the energy
    * by how far along g. What rounding leaves is booked. */
   for (int round = 0;; round++) {
-    for (uint32_t i = 0; i < n; i++) after[i] = x[i] + h * (keeps_energy ? flow[i] + along * gradient[i] : flow[i]);
+    for (uint32_t i = 0; i < n; i++) after[i] = x[i] + h * (is_balanced ? flow[i] + along * gradient[i] : flow[i]);
     if (!keeps_energy) return TACTUS_OK;
     status = model->energy(model, instance, t_after, after, there);
     if (status != TACTUS_OK) return status;
     const double error = due - there[n];
     ledger[TACTUS_LEDGER_BOOKED] = -error;
     const double change = error / (h * tk_inner(n, gradient, there));
-    if (tk_abs(error) <= tk_energy_tolerance(model, due, after, there) || round == 4 || !tk_is_finite(change)) break;
+    if (tk_abs(error) <= tk_energy_tolerance(model, due, after, there) || !is_balanced || round == 4 ||
+        !tk_is_finite(change))
+      break;
     along += change;
   }
   return TACTUS_OK;

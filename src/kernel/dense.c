@@ -26,19 +26,27 @@ static void tk_dense_hermite(const tactus_model* model, tactus_instance* instanc
   }
 }
 
+/* x = before + h sum_m theta^m f_m, the four f_m computed when a step is asked for first: location asks often. */
 static void tk_dense_tsit5(const tactus_model* model, tactus_instance* instance, double theta, double* x) {
   const uint32_t n = model->state_count;
+  if (n == 0) return;
   const double* before = tk_stage_vector(model, instance, TK_BEFORE);
-  const double* k = tk_stage_vector(model, instance, TK_STAGES);
-  double weight[7];
-  for (int j = 0; j < 7; j++) {
-    const double* d = tk_tsit5_dense[j];
-    weight[j] = theta * (d[0] + theta * (d[1] + theta * (d[2] + theta * d[3])));
+  double* f = tk_stage_vector(model, instance, TK_DENSE);
+  double* ready = tk_stage_vector(model, instance, TK_DENSE_READY);
+  if (*ready == 0.0) {
+    const double* k = tk_stage_vector(model, instance, TK_STAGES);
+    for (uint32_t m = 0; m < 4; m++) {
+      for (uint32_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (uint32_t j = 0; j < 7; j++) sum += tk_tsit5_dense[j][m] * k[(uint64_t)j * n + i];
+        f[(uint64_t)m * n + i] = instance->dense_step * sum;
+      }
+    }
+    *ready = 1.0;
   }
   for (uint32_t i = 0; i < n; i++) {
-    double sum = 0.0;
-    for (uint32_t j = 0; j < 7; j++) sum += weight[j] * k[(uint64_t)j * n + i];
-    x[i] = before[i] + instance->dense_step * sum;
+    const double higher = f[2 * (uint64_t)n + i] + theta * f[3 * (uint64_t)n + i];
+    x[i] = before[i] + theta * (f[i] + theta * (f[(uint64_t)n + i] + theta * higher));
   }
 }
 

@@ -30,6 +30,7 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   layout->snapshot = at;
   layout->watched = at;
   at += model->watch_count + TACTUS_GUARD_COPIES * model->relation_count;
+  if (model->relation_count > 0 && model->event_count > 0) at += TK_NODES * model->watch_count; /* locate.c */
   layout->work = at;
   at += model->work_count;
   layout->stages = at;

@@ -17,7 +17,7 @@
 static const double tk_default_precision = 1e-9;
 /* Of a time: brackets are no shorter. */
 static const double tk_rounding = 0x1p-50;
-static const double tk_nodes[5] = {0.0, 0.17267316464601143, 0.5, 0.82732683535398857, 1.0};
+static const double tk_nodes[TK_NODES] = {0.0, 0.17267316464601143, 0.5, 0.82732683535398857, 1.0};
 /* An extremum whose distance from zero is this part of the guard's range is looked at, too. */
 static const double tk_close = 0.1;
 /* By how much of its range the cubic may miss the value in the middle. */
@@ -42,14 +42,38 @@ static double* tk_guards(const tactus_model* model, tactus_instance* instance, u
   return tactus_data(instance) + model->layout.watched + model->watch_count + which * (uint64_t)model->relation_count;
 }
 
+/* Whether its guard is that of a jump, and the least of several parts. */
+static int tk_has_kinks(const tactus_model* model, const tactus_relation* relation) {
+  return relation->kind == TACTUS_TRUTH && relation->source > 0 && model->events[relation->source - 1].count > 2;
+}
+
+/* What was watched at a node, of which the parts of jumps' guards are kept. */
+static double* tk_parts_at(const tactus_model* model, tactus_instance* instance, uint32_t node) {
+  return tk_guards(model, instance, TACTUS_GUARD_COPIES) + node * (uint64_t)model->watch_count;
+}
+
+static void tk_copy_parts(const tactus_model* model, uint32_t relation, const double* from, double* to) {
+  const tactus_event* event = &model->events[model->relations[relation].source - 1];
+  for (uint32_t i = 1; i < event->count; i++) to[event->first + i] = from[event->first + i];
+}
+
 void tk_keep_guards(const tactus_model* model, tactus_instance* instance, uint32_t which) {
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   double* kept = tk_guards(model, instance, which);
-  for (uint32_t k = 0; k < model->relation_count; k++) kept[k] = watched[model->relations[k].guard];
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    kept[k] = watched[model->relations[k].guard];
+    if (which < TK_NODES && tk_has_kinks(model, &model->relations[k])) {
+      tk_copy_parts(model, k, watched, tk_parts_at(model, instance, which));
+    }
+  }
 }
 
 static void tk_copy_guards(const tactus_model* model, tactus_instance* instance, uint32_t from, uint32_t to) {
   tk_copy(model->relation_count, tk_guards(model, instance, from), tk_guards(model, instance, to));
+  for (uint32_t k = 0; k < model->relation_count && from < TK_NODES && to < TK_NODES; k++) {
+    if (!tk_has_kinks(model, &model->relations[k])) continue;
+    tk_copy_parts(model, k, tk_parts_at(model, instance, from), tk_parts_at(model, instance, to));
+  }
 }
 
 /* Watches at t inside the part. */
@@ -72,17 +96,18 @@ static double tk_held_sign(const tactus_model* model, const tactus_instance* ins
 
 /* The cubic through the values at the outer four nodes: c[0] + c[1] s + c[2] s^2 + c[3] s^3. */
 static void tk_cubic(const double* value, double* c) {
-  const double at[4] = {tk_nodes[0], tk_nodes[1], tk_nodes[3], tk_nodes[4]};
-  double d[4] = {value[0], value[1], value[3], value[4]};
-  for (int level = 1; level < 4; level++) {
-    for (int i = 3; i >= level; i--) d[i] = (d[i] - d[i - 1]) / (at[i] - at[i - level]);
-  }
-  c[0] = d[3];
-  c[1] = c[2] = c[3] = 0.0;
-  for (int i = 2; i >= 0; i--) {
-    for (int k = 3 - i; k > 0; k--) c[k] = c[k - 1] - at[i] * c[k];
-    c[0] = d[i] - at[i] * c[0];
-  }
+  /* Newton's divided differences; the nodes lie symmetrically: at 0, p, q = 1 - p and 1. */
+  const double p = 0.17267316464601143;
+  const double q = 0.82732683535398857;
+  const double rise = (value[1] - value[0]) * (1.0 / p);
+  const double middle = (value[3] - value[1]) * (1.0 / (q - p));
+  const double bend = (middle - rise) * (1.0 / q);
+  const double bend_after = ((value[4] - value[3]) * (1.0 / p) - middle) * (1.0 / q);
+  const double twist = bend_after - bend;
+  c[0] = value[0];
+  c[1] = rise - p * (bend - q * twist);
+  c[2] = bend - (p + q) * twist;
+  c[3] = twist;
 }
 
 static double tk_cubic_at(const double* c, double s) { return ((c[3] * s + c[2]) * s + c[1]) * s + c[0]; }
@@ -98,10 +123,26 @@ static double tk_range(const double* value) {
   return most - least;
 }
 
-/* Guards of relation k at the nodes, positive where they are what is held. */
+/* Guards of relation k at the nodes, positive where they are what is held. The guard of a jump that is not enabled is the least of parts that
+ * must all be positive: as long as one of them is negative, nothing happens. So where one is at all inner nodes, it is looked at alone: it is
+ * smooth where the least of them has kinks. */
 static void tk_values_at_nodes(const tactus_model* model, tactus_instance* instance, uint32_t k, double* value) {
   const double sign = tk_held_sign(model, instance, k);
-  for (uint32_t i = 0; i < 5; i++) value[i] = sign * tk_guards(model, instance, i)[k];
+  for (uint32_t i = 0; i < TK_NODES; i++) value[i] = sign * tk_guards(model, instance, i)[k];
+  if (sign > 0.0 || !tk_has_kinks(model, &model->relations[k])) return;
+  const tactus_event* event = &model->events[model->relations[k].source - 1];
+  double most = 0.0;
+  uint32_t best = 0;
+  for (uint32_t part = event->first + 1; part < event->first + event->count; part++) {
+    double least = tk_infinite();
+    for (uint32_t i = 1; i < TK_PIECE_END; i++) least = tk_min(least, -tk_parts_at(model, instance, i)[part]);
+    if (least > most) {
+      most = least;
+      best = part;
+    }
+  }
+  if (best == 0) return;
+  for (uint32_t i = 0; i < TK_NODES; i++) value[i] = -tk_parts_at(model, instance, i)[best];
 }
 
 /* The minima of the cubic in (0, 1) that are less than `limit`; their number, at most 1 but for rounding. */
@@ -294,7 +335,12 @@ static int tk_look_at_nodes(const tactus_model* model, tactus_instance* instance
     if (status != TACTUS_OK && i == 4) return status;
     if (status != TACTUS_OK) {
       double* guards = tk_guards(model, instance, i);
-      for (uint32_t k = 0; k < model->relation_count; k++) guards[k] = tk_infinite() - tk_infinite();
+      for (uint32_t k = 0; k < model->relation_count; k++) {
+        guards[k] = tk_infinite() - tk_infinite();
+        if (!tk_has_kinks(model, &model->relations[k])) continue;
+        const tactus_event* event = &model->events[model->relations[k].source - 1];
+        for (uint32_t p = 1; p < event->count; p++) tk_parts_at(model, instance, i)[event->first + p] = guards[k];
+      }
       tk_clear_failure(instance);
       continue;
     }

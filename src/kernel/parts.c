@@ -72,6 +72,17 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   }
 }
 
+/* The ledger of a solver that keeps the balance of energy (balance.c) before a fixed part, in scratch that no such solver uses: a part that is
+ * taken again begins with it, as with the states. */
+enum { TK_LEDGER_BEFORE = TK_STAGES + 20 };
+
+static void tk_copy_ledger(const tactus_model* model, tactus_instance* instance, int is_back) {
+  if (model->ledger == 0 || model->state_count == 0) return;
+  double* const ledger = tactus_data(instance) + model->layout.discrete + model->ledger - 1;
+  double* const before = tk_stage_vector(model, instance, TK_LEDGER_BEFORE);
+  for (int i = 0; i < 3; i++) *(is_back ? ledger + i : before + i) = *(is_back ? before + i : ledger + i);
+}
+
 /* A fixed step from the present time to `end`: the grid's own when `whole`, else one of another length beside its count. */
 static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double end,
                          int whole) {
@@ -80,6 +91,7 @@ static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, i
   const double start_time = instance->start_time;
   const int64_t steps = instance->steps;
   tk_copy(n, tk_states(model, instance), tk_stage_vector(model, instance, TK_BEFORE));
+  tk_copy_ledger(model, instance, 0);
   int status;
   if (whole && start_time + (double)steps * h == from) {
     status = model->fixed_steps(model, instance, solver, h, 1);
@@ -148,6 +160,7 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   double high = full;
   for (int round = 0;; round++) {
     tk_copy(model->state_count, tk_stage_vector(model, instance, TK_BEFORE), x);
+    tk_copy_ledger(model, instance, 1);
     status = tk_fixed_part(model, instance, solver, 0.0, t, 0);
     instance->time = from;
     if (status == TACTUS_OK) status = tk_watch(model, instance, t, x);

@@ -141,14 +141,14 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   /* Newton's method leaves the square of a step: lost in rounding, or a millionth of what the step's error may be. */
   const double tiny = tk_max(0x1p-32, tk_sqrt(0x1p-20 * tolerance));
   const double reusable = 0x1p-20; /* its cube is lost in rounding */
-  const double most = 0.1; /* of a state's size: a step that drifted further is no solution */
+  const double most = 0.1;         /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
   double last = tk_infinite();
   for (int k = 0; k < iterations; k++) {
     const int is_again = last <= reusable;
-    const int status = is_again ? tk_constraint_values(model, instance, &r, t, x)
-                                : tk_constraint_rows(model, instance, &r, t, x);
+    const int status =
+        is_again ? tk_constraint_values(model, instance, &r, t, x) : tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     off = tk_largest_of(r.rows, r.left);
     if (tk_rows_hold(&r)) break;

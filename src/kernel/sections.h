@@ -6,7 +6,7 @@
  *   1       the state after the step
  *   2       the state before it (dense output)
  *   3..18   the stages' derivatives: dop853 has 13, and 3 more for its dense output; rosenbrock: 8 stages, f and df/dt
- *   19..25  the coefficients of dop853's dense output; rosenbrock's 3; cvode's 6
+ *   19..25  the coefficients of dop853's dense output; tsit5's 4; rosenbrock's 3; cvode's 6
  *   26      its first double is 1 when 19..25 belong to the last step
  *   27      the scaled error of each state
  *
@@ -44,6 +44,9 @@
 /* Iterations of the projection onto constraints: after a fixed step, whose cost is bounded, and after an accepted one. */
 #define TK_FIXED_PROJECTIONS 2
 #define TK_ADAPTIVE_PROJECTIONS 10
+
+/* Where the guards are looked at in a piece of a part, and the parts of jumps' guards are kept: locate.c. */
+#define TK_NODES 5
 
 enum {
   TK_STAGE_ARGUMENT = 0,

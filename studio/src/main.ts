@@ -18,6 +18,7 @@ import { Notices } from "./notices";
 import { Parameters } from "./parameters";
 import { Plots } from "./plots";
 import type { ClientMessage, Failure, ServerMessage, World } from "./protocol";
+import { EnergyPanel } from "./energy";
 import { StatisticsPanel } from "./statistics";
 import { read_view_theme, ThemeSwitch } from "./theme";
 import { TimeControls } from "./time_controls";
@@ -64,6 +65,7 @@ class Page {
   private readonly hand_ = new Hand(this.send_);
   private readonly parameters_ = new Parameters(find("parameters"), this.send_);
   private readonly statistics_ = new StatisticsPanel(find("loop"));
+  private readonly energy_ = new EnergyPanel(find("energy-panel"), find("energy"));
   private readonly plots_ = new Plots(find("plots"), find("choose"), this.history_, find("add-plot"));
   private readonly time_ = new TimeControls(
     {
@@ -138,6 +140,7 @@ class Page {
     this.statistics_.count_picture(now_ms, this.view_?.render(now_ms, this.hand_) === true);
     this.show_fit();
     this.show_force();
+    this.energy_.tick();
     this.plots_.tick(now_ms);
   }
 
@@ -228,6 +231,7 @@ class Page {
     this.parameters_.set_world(world.parameters);
     this.plots_.set_world(world);
     this.statistics_.set_world(world.rate);
+    this.energy_.set_world(world.values);
     for (const note of world.notes) {
       if (!known_notes.has(note)) this.notices_.note(note);
     }
@@ -275,6 +279,7 @@ class Page {
     this.history_.push(frame);
     this.view_?.push_frame(frame, performance.now());
     this.time_.set_time(frame.time);
+    this.energy_.take(frame.values);
     this.plots_.invalidate();
   }
 

@@ -390,8 +390,10 @@ class Flattener {
     const check::Target part = check::target_of(tree_, condition.variable);
     auto symbol = model_.find(tree_[part.name].name);
     TACTUS_CHECK(symbol.has_value());
-    Value target = places_[symbol->value];
-    if (part.index.valid()) target = row(target, static_cast<std::uint32_t>(constant_in(part.index, nullptr)) - 1);
+    const auto index =
+        part.index.valid() ? static_cast<std::uint32_t>(constant_in(part.index, nullptr)) - 1 : std::uint32_t{0};
+    const Value& place = places_[symbol->value];
+    const Value target = part.index.valid() ? row(place, index) : place;
     Value value = evaluate(condition.value, nullptr);
     const double time = constant(condition.time);
     const std::optional<double> later = time > flat_.settings.starting_time ? std::optional(time) : std::nullopt;
@@ -1400,15 +1402,8 @@ class Flattener {
         }
         return result;
       }
-      case NodeKind::index: {
-        Value base = child(0);
-        auto i = static_cast<std::uint32_t>(constant_in(tree_.child(id, 1), scope)) - 1;
-        if (node.child_count == 3) {
-          auto j = static_cast<std::uint32_t>(constant_in(tree_.child(id, 2), scope)) - 1;
-          return scalar(base.items[i * base.shape.columns + j]);
-        }
-        return row(base, i);
-      }
+      case NodeKind::index:
+        return component(id, scope);
       case NodeKind::call:
         return call(id, scope);
       case NodeKind::string:
@@ -1420,6 +1415,34 @@ class Flattener {
     }
     TACTUS_CHECK(!"an expression that check let through");
     return number(0);
+  }
+
+  // v[i], m[i, j], v'[i]. Of a name that has its place nothing but the component is touched: a loop over all of them stays linear.
+  Value component(NodeId id, const Scope* scope) {
+    const parse::Node& node = tree_[id];
+    const auto i = static_cast<std::uint32_t>(constant_in(tree_.child(id, 1), scope)) - 1;
+    const auto j = node.child_count == 3 ? static_cast<std::uint32_t>(constant_in(tree_.child(id, 2), scope)) - 1 : 0;
+    const auto part = [&](const Value& base) {
+      return node.child_count == 3 ? scalar(base.items[i * base.shape.columns + j]) : row(base, i);
+    };
+    const NodeId whole = tree_.child(id, 0);
+    if (const Value* kept = kept_value(whole, scope)) return part(*kept);
+    if (tree_[whole].kind == NodeKind::prime) {
+      if (const Value* kept = kept_value(tree_.child(whole, 0), scope))
+        return derivative(part(*kept), tree_[whole].count, tree_[whole].span);
+    }
+    return part(evaluate(whole, scope));
+  }
+
+  // What a name means, where that is kept as it is; else nothing.
+  const Value* kept_value(NodeId id, const Scope* scope) const {
+    const parse::Node& node = tree_[id];
+    if (node.kind != NodeKind::name) return nullptr;
+    if (auto bound = check::find_binding(scope, node.name)) return &bound->what;
+    const auto found = model_.find(node.name);
+    if (reacting_ || !found || model_.symbols[*found].role == Role::constant) return nullptr;
+    const Value& place = places_[found->value];
+    return place.items.empty() ? nullptr : &place;
   }
 
   double constant_in(NodeId id, const Scope* scope) {

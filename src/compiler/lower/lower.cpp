@@ -900,7 +900,8 @@ class Lowering {
         entries.push_back(slope);
       }
       pattern.start.push_back(static_cast<std::uint32_t>(pattern.index.size()));
-      program_.constraints.push_back({equation_text(model_, equation, sources_), line_of(equation.span), equation.times});
+      program_.constraints.push_back(
+          {equation_text(model_, equation, sources_), line_of(equation.span), equation.times});
     }
     solve_needed(builder, wanted);
     std::uint32_t at = 0;

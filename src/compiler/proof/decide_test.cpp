@@ -90,14 +90,14 @@ TEST_F(Pairs, TouchingRelationsOverlap) {
   const Term x = g.leaf("x"), y = g.leaf("y");
   expect(x <= 0, x >= 0, Answer::overlap);
   expect(x <= y, y <= x, Answer::overlap);
-  expect(x<1, x> 0, Answer::overlap);
+  expect(x < 1, x > 0, Answer::overlap);
   expect(x < 1, y < 1, Answer::overlap);
 }
 
 TEST_F(Pairs, WideOverlapsShowAtOnce) {
   const Term x = g.leaf("x"), y = g.leaf("y");
   Prover with_look({.seconds = 60, .solver = "/no/z3"});
-  const Verdict wide = with_look.decide(g.ask(x <= 0 && y<0, x * x + y * y> 5));
+  const Verdict wide = with_look.decide(g.ask(x <= 0 && y < 0, x * x + y * y > 5));
   EXPECT_EQ(wide.answer, Answer::overlap) << text_of(wide);
   EXPECT_TRUE(with_look.notes().empty());  // Z3 was not looked for
   EXPECT_EQ(with_look.decide(g.ask(x * y > 3, y * x * x <= 3 * x && x > 0)).answer, Answer::unknown);
@@ -148,8 +148,8 @@ TEST_F(Pairs, StancesOfSlip) {  // slip.tact
   const Term vy = g.leaf("p'[2]"), theta = g.leaf("theta"), ql = g.leaf("q_l", 0.5, 1.5);
   const Term q = sqrt(square(px - fx) + square(py - fy));
   expect(py < cos(theta) && vy < 0, vy >= 0, Answer::exclusive, Method::structure);
-  expect(py<cos(theta), py> 1, Answer::exclusive, Method::polynomial);
-  expect(py<cos(theta), py> 0.99, Answer::overlap, Method::polynomial);
+  expect(py < cos(theta), py > 1, Answer::exclusive, Method::polynomial);
+  expect(py < cos(theta), py > 0.99, Answer::overlap, Method::polynomial);
   expect(q >= ql, square(px - fx) + square(py - fy) < 0.25, Answer::exclusive, Method::polynomial);
   expect(q >= ql, square(px - fx) + square(py - fy) < 0.36, Answer::overlap, Method::polynomial);
 }
@@ -166,16 +166,16 @@ TEST_F(Pairs, RobotOnItsTrack) {  // robot_chain.tact
 TEST_F(Pairs, ShipsInReach) {  // dueling_ships.tact: distance
   const Term dx = g.leaf("x"), dy = g.leaf("y"), dz = g.leaf("z");
   const Term distance = sqrt(square(dx) + square(dy) + square(dz));
-  expect(distance<12, dx> 12, Answer::exclusive, Method::polynomial);
-  expect(distance<12, dx> 11, Answer::overlap, Method::polynomial);
-  expect(distance<12, distance> 12, Answer::exclusive, Method::structure);
+  expect(distance < 12, dx > 12, Answer::exclusive, Method::polynomial);
+  expect(distance < 12, dx > 11, Answer::overlap, Method::polynomial);
+  expect(distance < 12, distance > 12, Answer::exclusive, Method::structure);
 }
 
 // --- Polynomials ----------------------------------------------------------------------------------------------------
 
 TEST_F(Pairs, Polynomials) {
   const Term x = g.leaf("x"), y = g.leaf("y"), z = g.leaf("z");
-  expect(x * x<0, y> 0, Answer::exclusive, Method::polynomial);
+  expect(x * x < 0, y > 0, Answer::exclusive, Method::polynomial);
   expect(square(x) + square(y) < 1, x + y > 1.4143, Answer::exclusive, Method::polynomial);
   expect(square(x) + square(y) < 1, x + y > 1.4142, Answer::overlap, Method::polynomial);
   expect(x * y > 0 && y * z > 0, x * z < 0, Answer::exclusive, Method::polynomial);

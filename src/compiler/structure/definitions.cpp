@@ -1,10 +1,12 @@
 #include "compiler/structure/definitions.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/structure/diagnostics.h"
 #include "compiler/structure/jumps.h"
+#include "compiler/structure/matching.h"
 #include "compiler/structure/names.h"
 #include "compiler/symbolic/symbolic.h"
 
@@ -115,6 +117,61 @@ class FirstOrderForm {
   const Orders& orders_;
 };
 
+// Definitions that would ask for each other's derivatives without end: u = x - y; y = 3 * i; i = u'. Of each such circle one name whose
+// derivative stands in it, the first, is a state and no definition; again, until there is none.
+class Circles {
+ public:
+  Circles(const expr::Pool& pool, const Orders& orders) : pool_(pool), orders_(orders) {}
+
+  // A name of each circle, to be a state; none when all derivatives have an end.
+  std::vector<std::uint32_t> find() const {
+    // Only names behind a derivative in a definition can be such.
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> asked;  // who, for whose derivative
+    const auto count = static_cast<std::uint32_t>(orders_.definition.size());
+    for (std::uint32_t v = 0; v < count; ++v) {
+      for_each_name(v, [&](std::uint32_t w, std::uint32_t order) {
+        if (order > 0) asked.emplace_back(v, w);
+      });
+    }
+    if (asked.empty()) return {};
+    Rows rows(count);
+    Matching each_itself;
+    for (std::uint32_t v = 0; v < count; ++v) {
+      rows[v].push_back(v);
+      for_each_name(v, [&](std::uint32_t w, std::uint32_t) { rows[v].push_back(w); });
+      each_itself.unknown_of.push_back(v);
+      each_itself.equation_of.push_back(v);
+    }
+    std::vector<std::uint32_t> circle_of(count);
+    std::uint32_t number = 0;
+    for (const std::vector<std::uint32_t>& circle : components(rows, each_itself)) {
+      for (std::uint32_t v : circle) circle_of[v] = number;
+      ++number;
+    }
+    std::map<std::uint32_t, std::uint32_t> first;  // by circle
+    for (const auto& [v, w] : asked) {
+      if (circle_of[v] != circle_of[w]) continue;
+      auto [place, is_new] = first.emplace(circle_of[v], w);
+      place->second = std::min(place->second, w);
+    }
+    std::vector<std::uint32_t> found;
+    for (const auto& [circle, name] : first) found.push_back(name);
+    return found;
+  }
+
+ private:
+  template <class Visit>
+  void for_each_name(std::uint32_t v, Visit visit) const {
+    if (!orders_.is_defined[v]) return;
+    for (ExprId leaf : symbolic::leaves(pool_, orders_.definition[v], Op::variable)) {
+      if (orders_.is_defined[pool_[leaf].index]) visit(pool_[leaf].index, pool_[leaf].order);
+    }
+  }
+
+  const expr::Pool& pool_;
+  const Orders& orders_;
+};
+
 void index_readers(const expr::Pool& pool, const Draft& draft, Orders& orders) {
   for (std::size_t i = 0; i < draft.equations.size(); ++i) {
     for (ExprId side : {draft.equations[i].left, draft.equations[i].right}) {
@@ -209,6 +266,13 @@ Orders find_orders(flat::Model& model, Draft& draft) {
     if (!orders.definition[v].valid() || (!given(v) && (orders.has_start[v] || is_first_order_form(v)))) continue;
     orders.is_defined[v] = true;
     draft.chain[defining[v]] = {v, 0};
+  }
+  const Circles circles(pool, orders);
+  for (auto states = circles.find(); !states.empty(); states = circles.find()) {
+    for (std::uint32_t v : states) {
+      orders.is_defined[v] = false;
+      draft.chain[defining[v]] = {};
+    }
   }
   return orders;
 }

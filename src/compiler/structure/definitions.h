@@ -3,7 +3,8 @@
 //
 // Rule: v = e, where v has no start of its own or e is a function of time, inputs and parameters only, gives v' = (e)', and so on up to
 // the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) But x' = v with v' = .. beside it is the
-// first-order form of x'' = ..: v is a state, whether it has a start or not. Of every other variable the equation that gives
+// first-order form of x'' = ..: v is a state, whether it has a start or not; and so is one name of a circle of definitions that asks for
+// its derivative: u = x - y, y = 3 * i, i = u'. Of every other variable the equation that gives
 // its highest derivative is differentiated once that is asked for.
 #pragma once
 
@@ -21,7 +22,7 @@
 
 namespace structure {
 
-// More than anybody needs: they need each other without end.
+// More than anybody needs.
 inline constexpr std::uint32_t most_derivatives = 64;
 
 // By variable: which derivatives there are, and where they come from.

@@ -13,7 +13,7 @@ using Text = std::string_view;
 inline constexpr diag::Kind<Text> over_determined{"S001", "one equation too many: {}"};
 inline constexpr diag::Kind<Text> undetermined{"S002", "no equation determines `{}`"};
 inline constexpr diag::Kind<Text> nothing_left{"S003", "nothing is left for this equation to determine: {}"};
-inline constexpr diag::Kind<Text> endless_derivatives{"S005", "the derivatives of `{}` need each other without end"};
+inline constexpr diag::Kind<Text> endless_derivatives{"S005", "more than 64 derivatives of `{}` are asked for"};
 inline constexpr diag::Kind<Text> start_of_no_state{"S006",
                                                     "`{}` takes no start: its value follows from the equations"};
 inline constexpr diag::Kind<Text> start_given_twice{"S007", "the start of `{}` is given twice"};

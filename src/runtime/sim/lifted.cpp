@@ -86,6 +86,7 @@ void Lifted::lay_out() {
   places_.directions = take(seeds * direction_size_);
   places_.moved = take(seeds);
   places_.before = take(states_);
+  layout.ties = take(tk_ties_size(&table_.model));
   take(table_.model.state_count);  // the kept derivative
   layout.snapshot = at;
   places_.scratch = take(result_size() + direction_size_);

@@ -97,6 +97,7 @@ class Run {
   bool record_between(double t);
   bool record_step();
   bool keeps_limits();
+  bool comes_along();
   bool go_on();
   Outcome finish();
 
@@ -146,6 +147,11 @@ class Run {
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;
   bool has_considered_stiffness_ = false;
+  // Where the present watch of `comes_along` began, and how many before it in a row saw the motion creep.
+  std::int64_t watched_steps_ = 0;
+  std::int64_t watched_rejected_ = 0;
+  double watched_time_ = 0;
+  int creeping_ = 0;
   std::optional<double> switched_at_;
   std::optional<BoundarySolution> boundary_;
   std::size_t next_node_ = 1;
@@ -571,7 +577,7 @@ void Run::adaptive() {
       for (; observer_ && row_time(next_row_) <= instance_->time + close && instance_->time < plan_.end; ++next_row_) {
         if (!record(row_time(next_row_), states())) return;
       }
-      if (!record_step() || !consider_stiffness()) return;
+      if (!record_step() || !consider_stiffness() || !comes_along()) return;
       continue;
     }
     int status = model_->adaptive_step(model_, instance_.get(), solver_, end, plan_.step, tolerance_);
@@ -589,8 +595,33 @@ void Run::adaptive() {
       tk_dense(model_, instance_.get(), solver_, t, x_.data());
       if (!record_between(t)) return;
     }
-    if (!keeps_limits() || !record_step() || !consider_stiffness()) return;
+    if (!keeps_limits() || !record_step() || !consider_stiffness() || !comes_along()) return;
   }
+}
+
+// A motion without a solution, such as x' = -1 / (2 x) once x is 0, may let steps stand by chance, each so short that no end is in sight,
+// between as many that are rejected. What merely is fast or stiff rejects few: its steps are short for a reason that lasts. So looked at
+// are spans of 10,000 steps in which a quarter as many were rejected; ten in a row that would need 100 million steps to the end are enough.
+bool Run::comes_along() {
+  constexpr std::int64_t span = 10000;
+  constexpr double rejected_share = 0.25;
+  constexpr double most_steps = 1e8;
+  constexpr int most_spans = 10;
+  const std::int64_t steps = instance_->steps - watched_steps_;
+  if (steps >= 0 && steps < span) return true;
+  const double advance = instance_->time - watched_time_;
+  const bool is_rough =
+      static_cast<double>(instance_->rejected - watched_rejected_) >= rejected_share * static_cast<double>(span);
+  const bool is_creeping =
+      steps > 0 && is_rough && advance * most_steps < (plan_.end - instance_->time) * static_cast<double>(steps);
+  creeping_ = is_creeping ? creeping_ + 1 : 0;
+  watched_steps_ = instance_->steps;
+  watched_rejected_ = instance_->rejected;
+  watched_time_ = instance_->time;
+  if (creeping_ < most_spans) return true;
+  instance_->failed_block = -1;
+  instance_->failed_index = tk_worst_state(tk_active(model_, instance_.get()), instance_.get(), 1);
+  return fail(TACTUS_STEP_TOO_SMALL);
 }
 
 // Once in a run, after a step: the explicit method may have found that stability and not accuracy sets its steps.

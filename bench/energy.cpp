@@ -1,0 +1,95 @@
+// What it costs to keep the balance of energy: a step of the discrete gradient and of Algorithm 1 beside one of rk4 on the same pendulum; a
+// sample of the Passive Sample and Hold; a chain of 100 masses and springs at 1 kHz.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "bench.h"
+#include "kernel/kernel.h"
+#include "peers.h"
+
+namespace bench {
+namespace {
+
+void measure_pendulum(const Options& options, std::vector<Figure>& figures) {
+  const std::string text = R"(boundary q(0) = 1, p(0) = 0.5;
+system
+  q' = p;  p' = -sin(q);
+  energy H = p^2 / 2 - cos(q);
+)";
+  const OurModel model("pendulum.tact", text);
+  const OurModel loose("pendulum_1e-9.tact", "simulation tolerance = 1e-9\n" + text);
+  const double h = 0.1;
+  const double end = options.smoke ? 100 : 20'000;
+  const auto by = [&](const OurModel& of, tactus_solver solver) {
+    return [&, solver] { return of.run(solver, h, end); };
+  };
+  std::vector<Way<Run>> ways = {{"rk4", by(model, TACTUS_RK4)},
+                                {"discrete gradient", by(model, TACTUS_DISCRETE_GRADIENT)},
+                                {"Algorithm 1 at 1e-9", by(loose, TACTUS_PASSIVE)},
+                                {"midpoint", by(model, TACTUS_MIDPOINT)}};
+  interleave(ways, options.pairs);
+  for (const Way<Run>& way : ways) {
+    figures.push_back({fmt::format("pendulum with energy, a step: {}", way.name),
+                       1e9 * median(way.seconds) / static_cast<double>(way.last.steps), "ns", 0, ""});
+  }
+  const double goals[] = {0, 4, 3, 0};
+  for (std::size_t k = 1; k < ways.size(); ++k) {
+    figures.push_back({fmt::format("pendulum with energy: {} / rk4", ways[k].name),
+                       median(ways[k].seconds) / median(ways[0].seconds), "", goals[k], ""});
+  }
+}
+
+void measure_hold(const Options& options, std::vector<Figure>& figures) {
+  const int ratio = 50;
+  const int periods = options.smoke ? 100 : 200'000;
+  double hold[TK_HOLD_SIZE] = {};
+  double q = 0;
+  double p = 2;
+  const auto begin = std::chrono::steady_clock::now();
+  for (int n = 0; n < periods; ++n) {
+    p += 0.05 * tk_hold_slow_sample(hold, 0.05, p / 2, -q);
+    for (int k = 0; k < ratio; ++k) {
+      tk_hold_fast_sample(hold, -q);
+      q += 0.001 * p / 2;
+    }
+  }
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  figures.push_back({"Passive Sample and Hold, a fast step", 1e9 * seconds / (static_cast<double>(periods) * ratio),
+                     "ns", 50, fmt::format("kept {:.3g} J", hold[TK_HOLD_ENERGY])});
+}
+
+void measure_chain(const Options& options, std::vector<Figure>& figures) {
+  const OurModel model("chain.tact", R"(constant n = 100, k = 400, m = 0.1;
+boundary
+  for i in 1..n { q[i](0) = 0; }
+  p[1](0) = 0.1;  for i in 2..n { p[i](0) = 0; }
+system
+  for i in 1..n { q[i]' = p[i] / m; }
+  r[1] = q[1];  for i in 2..n { r[i] = q[i] - q[i - 1]; }
+  for i in 1..n - 1 { p[i]' = -k * r[i] + k * r[i + 1]; }
+  p[n]' = -k * r[n];
+  energy H = sum(i in 1..n: p[i]^2) / (2 * m) + k * sum(i in 1..n: r[i]^2) / 2;
+)");
+  const double end = options.smoke ? 0.1 : 5;
+  std::vector<Way<Run>> ways = {{"passive", [&] { return model.run(TACTUS_PASSIVE, 1e-3, end); }},
+                                {"rk4", [&] { return model.run(TACTUS_RK4, 1e-3, end); }}};
+  interleave(ways, options.pairs);
+  for (const Way<Run>& way : ways) {
+    figures.push_back({fmt::format("100 masses and springs at 1 kHz, {}: of a core", way.name),
+                       100 * median(way.seconds) / end, "%", &way == &ways.front() ? 10.0 : 0.0, ""});
+  }
+}
+
+}  // namespace
+
+std::vector<Figure> measure_energy(const Options& options) {
+  std::vector<Figure> figures;
+  measure_pendulum(options, figures);
+  measure_hold(options, figures);
+  measure_chain(options, figures);
+  return figures;
+}
+
+}  // namespace bench
