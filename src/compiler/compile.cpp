@@ -245,8 +245,6 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   lower::Space space;
   for (std::size_t k = 0; k < sorted->size(); ++k) {
     hold::hold(structures->list[k].model, (*sorted)[k]);
-    // Once more: between events the energy asks what the motion asks, the branches that are held.
-    energy::differentiate(structures->list[k].model, (*sorted)[k], diags);
     has_relations = has_relations || !(*sorted)[k].relations.empty();
     lower::widen(space, structures->list[k].model, (*sorted)[k]);
   }
