@@ -184,7 +184,8 @@ system
         start = speed**2 / 2
         self.assertGreater(len(rows), 1000)
         self.assertLessEqual(max(abs(row["off"]) for row in rows), 2e-14)  # interpolated and put back: some roundings
-        self.assertLessEqual(abs(told["values"]["off"]), 1e-15)
+        # A step is on the constraint when what is left is the rounding of its terms: 2^-52 (1 + 2 |x| (1 + |x|) + 2 |y| (1 + |y|)).
+        self.assertLessEqual(abs(told["values"]["off"]), 2**-52 * 7.83)
         worst = max(abs(row["E"] - start) for row in rows)
         self.assertLessEqual(worst, 50 * tolerance * told["steps"])
         if solver in ["tsit5", "dop853"]:
