@@ -635,7 +635,7 @@ class Everything(HybridTest):
                 subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1"], check=True, capture_output=True)
                 name = pathlib.Path(file).stem
                 there = subprocess.run([f"{folder}/{name}", "--until", str(until)], capture_output=True, text=True, timeout=300, check=False)
-                self.assertEqual(there.returncode, 0, there.stderr)
+                self.assertTrue(there.returncode == 0 or is_cut_short(("--until", until), there), there.stderr)
                 here = tactus("run", EXAMPLES / file, "--quiet", "--until", until, "--out", "-")
                 # A run shows nothing from inside of instances and plans unless asked; exported C does.
                 tables = [list(csv.DictReader(io.StringIO(text))) for text in (there.stdout, here)]
