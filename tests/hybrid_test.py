@@ -31,9 +31,18 @@ from hybrid_reference import G, add, ball_energy, contact_momentum, cross, dot, 
 TACTUS = ""
 
 
+def is_cut_short(words, done):
+    """Whether nothing but an example's promises for its own run, `eventually`, was broken by a run of another length or law."""
+    if done.returncode != 3 or not {"--until", "--set"} & set(map(str, words)):
+        return False
+    broken = [check["check"] for check in json.loads(done.stdout)["broken_checks"]] if "--json" in words else [
+        line for line in done.stderr.splitlines() if "check broken" in line]
+    return bool(broken) and all("eventually[" in check for check in broken)
+
+
 def tactus(*words):
     done = subprocess.run([TACTUS, *map(str, words)], capture_output=True, text=True, timeout=300, check=False)
-    if done.returncode != 0:
+    if done.returncode != 0 and not is_cut_short(words, done):
         raise AssertionError(f"tactus {' '.join(map(str, words))} exited with {done.returncode}\n{done.stdout}{done.stderr}")
     return done.stdout
 

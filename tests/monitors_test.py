@@ -170,6 +170,13 @@ class Monitors(unittest.TestCase):
         self.holds(BALL, "eventually[0..0.5](next(E) < E)")
         self.broken(BALL, "eventually[0..0.4](next(E) < E)", 0.4)
 
+    def test_fixed_steps_tell_the_same_times(self):
+        step = ("--step", "0.001")
+        self.broken(WAVE, "eventually[0..1](x > 0.99)", 1, *step)
+        self.broken(WAVE, "tick -> eventually[0..0.4](x > 0.99)", 1.4, *step)
+        self.broken(WAVE, "x < 0.4 until high", math.asin(0.4), *step)
+        self.broken(WAVE, "x < 0.5", math.asin(0.5), *step)
+
     def test_what_cannot_be_kept_is_refused(self):
         self.refused(WAVE, "tick -> eventually[1..2](x > 0)", "eventually[0..2]")
         self.refused(WAVE, "tick -> always[1..2](x > 0)", "always[0..2]")

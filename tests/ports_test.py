@@ -57,6 +57,9 @@ class Ports(unittest.TestCase):
     def test_a_join_is_the_two_equations(self):
         joined = self.run_json(SCALAR + "system a = Spring(); b = Mass(); join a.end to b.end;")["values"]
         written = self.run_json(SCALAR + "system a = Spring(); b = Mass(); a.v = b.v; b.F = -a.F;")["values"]
+        for values in joined, written:  # of ports that are not joined the book counts what is supplied
+            for name in [name for name in values if name.startswith("book.")]:
+                del values[name]
         self.assertEqual(joined, written)
 
     def test_ends_may_be_exchanged(self):

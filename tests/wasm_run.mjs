@@ -7,7 +7,7 @@ import { readFileSync, writeSync } from "node:fs";
 
 const gridSlack = 1e-9;
 const [bs3Fixed, rosenbrockFixed, bs3, rosenbrock, cvode] = [2, 3, 4, 7, 8];
-const solvers = { euler: 0, rk4: 1, bs3, tsit5: 5, dop853: 6, rosenbrock, cvode };
+const solvers = { euler: 0, rk4: 1, bs3, tsit5: 5, dop853: 6, rosenbrock, cvode, midpoint: 9, passive: 10, discrete_gradient: 11 };
 
 const { instance: wasm } = await WebAssembly.instantiate(readFileSync(process.argv[2]), {});
 const w = wasm.exports;
@@ -67,7 +67,7 @@ function makePlan() {
   if (plan.solver === rosenbrock && step !== undefined && tolerance === undefined) plan.solver = rosenbrockFixed;
   if (plan.solver === rosenbrockFixed && step === undefined) plan.solver = rosenbrock;
   if (plan.solver === cvode) usage("`cvode` stays at home: --solver rosenbrock travels");
-  plan.adaptive = plan.solver >= bs3;
+  plan.adaptive = plan.solver >= bs3 && plan.solver <= cvode;
   if (plan.adaptive) {
     plan.tolerance = tolerance ?? 1e-6;
     const relations = w.relation_count(model);

@@ -110,6 +110,9 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
       {"--solver rosenbrock --tolerance 1e-5", {.solver = TACTUS_ROSENBROCK, .tolerance = 1e-5}},
       {"--solver rosenbrock --step 0.02 --every 0.03 --until 1",
        {.solver = TACTUS_ROSENBROCK, .step = 0.02, .until = 1, .every = 0.03}},
+      {"--solver midpoint --step 0.02 --until 1", {.solver = TACTUS_MIDPOINT, .step = 0.02, .until = 1}},
+      {"--solver passive --step 0.02", {.solver = TACTUS_PASSIVE, .step = 0.02}},
+      {"--solver discrete_gradient --step 0.02", {.solver = TACTUS_DISCRETE_GRADIENT, .step = 0.02}},
   };
   const std::vector<ir::Program> samples = backend_testing::all_samples();
   for (std::size_t k = 0; k < samples.size(); ++k) {
@@ -126,6 +129,7 @@ TEST_F(ExportC, MainWritesTheRowsOfARun) {
         .write(reinterpret_cast<const char*>(wasm.data()), std::ssize(wasm));
     emit_llvm::CompiledModel jit(program, {.optimise = false});
     for (const Options& options : all) {
+      if (tactus_needs_energy(options.settings.solver.value_or(TACTUS_RK4)) && program.ledger == 0) continue;
       const auto plan = sim::make_plan(*jit.current(), options.settings, failure);
       ASSERT_TRUE(plan) << failure;
       Rows rows(*jit.current());

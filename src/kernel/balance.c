@@ -164,7 +164,15 @@ static int tk_passive_step(const tactus_model* model, tactus_instance* instance,
     if (!is_there && tk_inner(n, here, flow) < 0.0) {
       is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
       if (status != TACTUS_OK) return status;
-      if (is_there) ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+      if (is_there) {
+        ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+        /* What stores nothing, as the book's own integrals, goes on for a step and not for as long as the leap is. */
+        for (uint32_t i = 0; i < n; i++) {
+          if (here[i] == 0.0 && there[i] == 0.0) after[i] = x[i] + h * flow[i];
+        }
+        status = model->energy(model, instance, t_after, after, there);
+        if (status != TACTUS_OK) return status;
+      }
     }
   }
   if (!is_there) {

@@ -183,6 +183,7 @@ static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instan
     }
     clocks[e] = 1.0;
     instance->broken_checks++;
+    if (model->fire) (void)model->fire(model, instance, e); /* nothing happens: whoever listens hears of it now */
   }
 }
 

@@ -30,7 +30,8 @@ class Statements {
       relate(Origin::start, condition.variable, condition.value);
       expressions_.need_time(condition.time, "the time of a start");
     }
-    for (const parse::Equation& equation : tree_.equations) relate(Origin::equation, equation.left, equation.right);
+    for (const parse::Equation& equation : tree_.equations)
+      if (!equation.is_of_book) relate(Origin::equation, equation.left, equation.right);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
     for (const parse::Equation& invariant : tree_.invariants) relate(Origin::equation, invariant.left, invariant.right);
     for (std::size_t i = 0; i < model_.plans.size(); ++i) collect_plan(i);

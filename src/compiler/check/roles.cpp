@@ -137,7 +137,7 @@ class Roles {
     }
     for (const parse::Equation& equation : tree_.equations) {
       find_variables(equation.left, nullptr, 0);
-      find_variables(equation.right, nullptr, 0);
+      if (!equation.is_of_book) find_variables(equation.right, nullptr, 0);
     }
     for (const parse::ShapeGiven& given : tree_.shapes) find_variables(given.value, nullptr, 0);
     for (const parse::External& external : tree_.externals) {

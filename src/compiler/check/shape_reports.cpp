@@ -42,7 +42,7 @@ class Reports {
     for (const parse::Join& join : tree_.joins) report_join(join);
     for (std::uint32_t i = 0; i < tree_.equations.size(); ++i) {
       const parse::Equation& equation = tree_.equations[i];
-      if (!equations_of_joins_.contains(i))
+      if (!equations_of_joins_.contains(i) && !equation.is_of_book)
         report_sides(equation.left, equation.right, equation.span, "the sides of this equation differ");
     }
     for (const parse::Energy& energy : tree_.energies) report_energy(energy);

@@ -163,6 +163,7 @@ struct Equation {
   NodeId right;
   Family family = {};
   NodeId mode = {};  // made by expand of the `in` blocks around it: a formula over modes; not valid: at all times
+  bool is_of_book = false;  // made of energies and ports, which are checked where they stand
 };
 
 struct Parameter {

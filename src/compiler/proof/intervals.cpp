@@ -332,6 +332,14 @@ double cut_worth(Interval a) {
   return width < narrowest || !(a.low < cut && cut < a.high) ? 0 : a.high - a.low > 1 ? width + 1 : width;
 }
 
+// Whether the goals hold at a point whatever rounding does: guards that only touch by rounding do not overlap.
+bool is_certain_at(Narrowing& narrow, const std::vector<double>& point) {
+  Box box;
+  for (const double leaf : point) box.push_back(Interval::point(leaf));
+  bool is_certain = false;
+  return narrow(box, is_certain) && is_certain;
+}
+
 }  // namespace
 
 std::optional<Verdict> decide_by_intervals(const Question& question, const Tape& tape, std::size_t boxes,
@@ -363,7 +371,7 @@ std::optional<Verdict> decide_by_intervals(const Question& question, const Tape&
       corner.push_back(std::clamp(0.0, leaf.low, leaf.high));
     }
     for (const auto& each : {point, corner})
-      if (holds(question, tape, each))
+      if (holds(question, tape, each) && is_certain_at(narrow, each))
         return Verdict{Answer::overlap, Method::intervals, make_witness(question, tape, each), {}};
     std::size_t chosen = 0;
     double best = 0;

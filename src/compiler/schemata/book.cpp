@@ -75,7 +75,11 @@ class Book {
     const parse::Child children[] = {{named("dot")}, {left}, {right}};
     return b_.add({.kind = NodeKind::call, .span = span_}, children);
   }
-  void equate(NodeId left, NodeId right) { b_.tree.equations.push_back({span_, left, right}); }
+  void equate(NodeId left, NodeId right) {
+    parse::Equation equation{span_, left, right};
+    equation.is_of_book = true;
+    b_.tree.equations.push_back(equation);
+  }
   void integrate(std::string_view name, NodeId rate) {
     equate(prime(named(name)), rate);
     b_.tree.conditions.push_back({span_, named(name), b_.starting_time(span_), zero()});

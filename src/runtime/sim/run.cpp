@@ -193,6 +193,8 @@ int Run::fire(const tactus_model* listening, tactus_instance* instance, std::uin
   const std::uint32_t kind = from->inner->events[event].kind;
   // The jump itself is told, not its handlers; start and end are none, nor is what monitors note, and what a plan tries out has not
   // happened.
+  const bool is_breach = kind == TACTUS_CHECK && from->inner->events[event].pulse == 0;
+  if (is_breach && instance->is_planning == 0) run->broken_.push_back({event, instance->time});
   const bool is_end = kind == TACTUS_AT && from->inner->events[event].count == 0;
   const bool is_told = kind != TACTUS_AFTER && kind != TACTUS_CHOOSE && kind != TACTUS_CHECK && !is_end;
   if (is_told && instance->is_planning == 0) {

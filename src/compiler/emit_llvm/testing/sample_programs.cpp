@@ -58,6 +58,26 @@ ir::Program harmonic_oscillator() {
   return p;
 }
 
+ir::Program swing() {
+  ir::Program p = start("swing", {"a", "v"});
+  ChunkBuilder b;
+  b.store(Op::store_derivative, 0, b.state(1));
+  b.store(Op::store_derivative, 1, b.unary(Op::negate, b.unary(Op::sin, b.state(0))));
+  p.derivative.chunks.push_back(b.take());
+  const Value v = b.state(1);
+  b.store(Op::store_derivative, 0, b.unary(Op::sin, b.state(0)));
+  b.store(Op::store_derivative, 1, v);
+  b.store(Op::store_derivative, 2,
+          b.subtract(b.multiply(b.constant(0.5), b.multiply(v, v)), b.unary(Op::cos, b.state(0))));
+  p.energy.chunks.push_back(b.take());
+  p.discrete_count = 3;
+  p.ledger = 1;
+  finish(p, {2, 0});
+  for (std::uint32_t k = 0; k < 3; ++k) b.store(Op::store_discrete, k, b.constant(0));
+  p.initialize.chunks.push_back(b.take());
+  return p;
+}
+
 ir::Program van_der_pol() {
   ir::Program p = start("van_der_pol", {"x", "v"});
   p.parameters.push_back({"mu", "", 2, 0, 0});
@@ -415,8 +435,8 @@ ir::Program sampled() {
 
 std::vector<ir::Program> all_samples() {
   std::vector<ir::Program> samples;
-  for (auto* make : {harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton, singular_block,
-                     many_chunks, logic, all_elementary, driven, reactive, switching, sampled}) {
+  for (auto* make : {swing, harmonic_oscillator, van_der_pol, linear_block, newton_block, failing_newton,
+                     singular_block, many_chunks, logic, all_elementary, driven, reactive, switching, sampled}) {
     samples.push_back(make());
   }
   return samples;

@@ -8,6 +8,7 @@
 
 namespace backend_testing {
 
+ir::Program swing();                // a'' = -sin(a), its energy and a ledger
 ir::Program harmonic_oscillator();  // x'' = -w^2 x, w^2 derived from the parameter w
 ir::Program van_der_pol();          // x'' = mu (1 - x^2) x' - x
 ir::Program linear_block();         // M(x) x' = b(x), 4 x 4, by linear_solve

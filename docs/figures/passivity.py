@@ -1,0 +1,119 @@
+"""The figures of docs/passivity.md: runs the program, sorts its rows, and lets the program draw them.
+
+    python3 docs/figures/passivity.py build/bin/tactus 2|4|7a|7c [OUT.svg]
+
+Without OUT.svg the figure goes to docs/images. The numbers are those of the figures in Borghesan, Macchelli and Melchiorri's paper.
+"""
+import csv
+import io
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+IMAGES = pathlib.Path(__file__).resolve().parent.parent / "images"
+MODEL = """simulation ending_time = {end} step_size = {h} solver = {solver} record_period = {every}
+constant k = {k}, m = {m};
+boundary q(0) = {q}; p(0) = {p};
+system q' = {dq}; p' = {dp};
+energy H = k / 2 * q^2 + p^2 / (2 * m);
+"""
+
+
+def rows(tactus, end, h, solver, q, p, k, m, dq="p / m", dp="-k * q", every=None, options=()):
+    """[(t, q, p)] of a run; by default of the mass on its spring."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.tact"
+        path.write_text(MODEL.format(**{**locals(), "every": every or h}), encoding="utf-8")
+        command = [tactus, "run", path, "--quiet", "--show", "q,p", "--out", "-", *options]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [tuple(float(row[name]) for name in ("t", "q", "p")) for row in csv.DictReader(io.StringIO(text))]
+
+
+def draw(tactus, curves, across, out):
+    """`curves`: [(name, [(x, y)])], each with points of its own; the program takes the first column across."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "figure.csv"
+        with path.open("w", newline="", encoding="utf-8") as file:
+            table = csv.writer(file)
+            table.writerow([across, *(name for name, _ in curves)])
+            for at, (_, points) in enumerate(curves):
+                for x, y in points:
+                    table.writerow([repr(x), *(repr(y) if at == column else "nan" for column in range(len(curves)))])
+        subprocess.run([tactus, "plot", path, "-o", out], check=True)
+    # The program takes the first column for the time, and draws its letters as outlines.
+    picture = pathlib.Path(out)
+    text = picture.read_text(encoding="utf-8")
+    label = re.search(r'<text x="([\d.]+)" y="([\d.]+)" font-size="9.5">t \[s\]</text>', text)
+    if across != "t [s]":
+        x, y = map(float, label.groups())
+        cover = f'<rect x="{x - 2}" y="{y - 10}" width="40" height="14" fill="white"/>'
+        name = f'<text x="{x + 8}" y="{y}" font-size="10" font-family="sans-serif">{across}</text>'
+        text = text.replace(label.group(0), "").replace("</svg>", cover + name + "\n</svg>")
+        picture.write_text(text, encoding="utf-8")
+
+
+def exact(tactus, end, h, q, p, k, m):
+    return rows(tactus, end, h, "dop853", q, p, k, m, options=("--tolerance", "1e-10"))
+
+
+def dashed(points, on=6, off=6):
+    return [point if at % (on + off) < on else (point[0], math.nan) for at, point in enumerate(points)]
+
+
+def plane(points):
+    return [(q, p) for _, q, p in points]
+
+
+def figure_2(tactus):
+    start = {"q": 1, "p": 0, "k": 0.5, "m": 1}
+    period = 2 * math.pi / math.sqrt(0.5)
+    return "q", [("p by Euler, T = 0.2", plane(rows(tactus, 20, 0.2, "euler", **start))),
+                 ("p of equal energy", plane(exact(tactus, period, period / 200, **start)))]
+
+
+def figure_4(tactus):
+    k, m = 1, 2
+    period = 2 * math.pi / math.sqrt(k / m)
+    curves = [(f"H = {h:g}", plane(exact(tactus, period, period / 200, 0, math.sqrt(2 * m * h), k, m))) for h in (0.25, 1)]
+    gap = (math.nan, math.nan)
+    lines = []
+    for a in range(12):
+        angle = (a + 0.5) * math.pi / 6
+        q, p = 0.15 * math.cos(angle), 0.7 * math.sin(angle)
+        line = plane(rows(tactus, 5, 0.05, "rk4", q, p, k, m, dq="k * q", dp="p / m"))
+        lines += [(x, y) for x, y in line if abs(x) < 1.8 and abs(y) < 2.4] + [gap]
+    curves.append(("field lines", lines))
+    steps = []
+    for solver in ("passive", "euler"):
+        steps.append(rows(tactus, 0.6, 0.6, solver, 1, math.sqrt(2), k, m)[-1][1:])
+    after, euler = steps
+    curves.append(("Euler, then back", [(1, math.sqrt(2)), euler, after]))
+    return "q", curves
+
+
+def figure_7(tactus):
+    start = {"q": 0, "p": 2, "k": 1, "m": 2}
+    return rows(tactus, 100, 0.1, "passive", **start), exact(tactus, 100, 0.1, **start)
+
+
+def figure_7a(tactus):
+    passive, true = figure_7(tactus)
+    return "q", [("p by Algorithm 1, T = 0.1", plane(passive)), ("p by dop853", dashed(plane(true)[:90], 3, 3))]
+
+
+def figure_7c(tactus):
+    passive, true = figure_7(tactus)
+    return "t [s]", [("q by Algorithm 1, T = 0.1", [(t, q) for t, q, _ in passive if t >= 70]), ("q by dop853", dashed([(t, q) for t, q, _ in true if t >= 70]))]
+
+
+FIGURES = {"2": figure_2, "4": figure_4, "7a": figure_7a, "7c": figure_7c}
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4) or sys.argv[2] not in FIGURES:
+        sys.exit(__doc__)
+    program = str(pathlib.Path(sys.argv[1]).resolve())
+    across_name, drawn = FIGURES[sys.argv[2]](program)
+    draw(program, drawn, across_name, sys.argv[3] if len(sys.argv) == 4 else IMAGES / f"passivity_{sys.argv[2]}.svg")

@@ -1,0 +1,303 @@
+"""Energies kept: the solvers `passive`, `discrete_gradient` and `midpoint`, and the energy book, by the real program.
+
+    python3 tests/energy_test.py build/bin/tactus [TEST..]
+
+Figures are those of seed 001 worked through by hand (closed forms, or the algorithm written again in a few lines of Python); the pendulum's period is
+an elliptic integral, motions with friction and motors are compared with dop853.
+"""
+import csv
+import io
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TACTUS = ""
+# Example 1 of the paper, and the pair of its section IV.
+EULER = """simulation ending_time = 20 step_size = 0.2 solver = euler
+constant k = 0.5, m = 1;
+boundary q(0) = 1; p(0) = 0;
+system q' = p / m; p' = -k * q;
+energy H = k / 2 * q^2 + p^2 / (2 * m);
+"""
+PAIR = """simulation ending_time = 100 step_size = 0.1 solver = passive
+constant k = 1, m = 2;
+boundary q(0) = 0; p(0) = 2;
+system q' = p / m; p' = -k * q;
+energy H = k / 2 * q^2 + p^2 / (2 * m);
+"""
+PENDULUM = """simulation ending_time = 100 step_size = 0.1 solver = discrete_gradient
+boundary a(0) = 2; p(0) = 0;
+system a' = p; p' = -sin(a);
+energy H = p^2 / 2 - cos(a);
+"""
+DRIVEN = """simulation ending_time = 20 step_size = 0.05 solver = discrete_gradient
+boundary a(0) = 2; p(0) = 0;
+system
+  a' = p;
+  p' = -sin(a) - 0.1 * p + torque;
+  torque = 0.5 * sin(0.7 * t);
+energy H = p^2 / 2 - cos(a);
+power motor: torque -> p;
+"""
+# Two arms of 1 m and 1 kg at their ends, in angles and angular velocities: the mass matrix depends on the angles.
+DOUBLE = """simulation ending_time = 50 step_size = 0.01 solver = discrete_gradient
+constant g = 9.81;
+boundary a(0) = 2; b(0) = 1; a'(0) = 0; b'(0) = 0;
+system
+  2 * a'' + cos(a - b) * b'' + sin(a - b) * b'^2 + 2 * g * sin(a) = {torque};
+  cos(a - b) * a'' + b'' - sin(a - b) * a'^2 + g * sin(b) = {friction};
+energy H = a'^2 + b'^2 / 2 + cos(a - b) * a' * b' - 2 * g * cos(a) - g * cos(b);
+"""
+
+
+class Energy(unittest.TestCase):
+    def start(self, text, *options, folder=None):
+        with tempfile.TemporaryDirectory() as own:
+            path = pathlib.Path(folder or own) / "m.tact"
+            path.write_text(text, encoding="utf-8")
+            command = [TACTUS, *options[0].split(), str(path), *map(str, options[1:])]
+            return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def tactus(self, text, *options, **where):
+        done = self.start(text, *options, **where)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def run_json(self, text, *options):
+        return json.loads(self.tactus(text, "run", "--json", *options))
+
+    def values(self, text, *options):
+        return self.run_json(text, *options)["values"]
+
+    def rows(self, text, *options):
+        table = csv.DictReader(io.StringIO(self.tactus(text, "run", "--quiet", "--out", "-", *options)))
+        return [{name: float(cell) for name, cell in row.items()} for row in table]
+
+    def order(self, text, solver, steps, until, show):
+        """Of the convergence of `show`, by how the error against dop853 falls."""
+        asked = ("--until", until, "--show", show)
+        true = self.values(text, *asked, "--solver", "dop853", "--tolerance", 1e-12)[show]
+        errors = [abs(self.values(text, *asked, "--solver", solver, "--step", h)[show] - true) for h in steps]
+        return math.log(errors[0] / errors[1]) / math.log(steps[0] / steps[1])
+
+
+class SeedFigures(Energy):
+    def test_euler_makes_two_per_cent_a_step(self):
+        rows = self.rows(EULER, "--every", 0.2, "--show", "H,book.invented")
+        self.assertEqual(len(rows), 101)
+        for before, after in zip(rows, rows[1:]):
+            self.assertAlmostEqual(after["H"] / before["H"], 1.02, delta=1e-13)
+        self.assertAlmostEqual(rows[-1]["H"], 1.811161530, delta=5e-10)
+        for row in rows:
+            self.assertAlmostEqual(row["book.invented"], row["H"] - 0.25, delta=1e-13)
+
+    def lag(self, solver, periods):
+        """How far the pair is behind, in radians, at the step that is nearest to the end of so many periods."""
+        w = math.sqrt(0.5)
+        steps = round(periods * 2 * math.pi / w / 0.1)
+        got = self.values(PAIR, "--solver", solver, "--until", steps * 0.1, "--show", "q,p,book.stored,book.leaps,book.escapes")
+        self.assertAlmostEqual(got["book.stored"], 1, delta=1e-11)
+        self.assertEqual((got["book.leaps"], got["book.escapes"]), (0, 0))
+        angle = math.atan2(got["q"] / math.sqrt(2), got["p"] / 2)
+        return (w * steps * 0.1 - angle + math.pi) % (2 * math.pi) - math.pi
+
+    def test_the_pair_lags_and_keeps_its_energy(self):
+        self.assertAlmostEqual(self.lag("passive", 10), 0.1092, delta=1e-4)
+        self.assertAlmostEqual(self.lag("passive", 100), 1.1014, delta=1e-3)
+        # tan(angle / 2) = w h / 2: (w h)^3 / 12 a step.
+        self.assertAlmostEqual(self.lag("midpoint", 10), 0.0262, delta=1e-4)
+        self.assertAlmostEqual(self.lag("midpoint", 100), 0.2616, delta=1e-4)
+        self.assertAlmostEqual(self.lag("discrete_gradient", 100), 0.2616, delta=1e-4)  # the same, for a quadratic energy
+
+    def test_the_ledger_holds_over_1e5_steps(self):
+        for tolerance, most in ((0, 1e-11), (1e-5, 1e-5)):
+            text = PAIR if tolerance == 0 else PAIR.replace("solver = passive", f"solver = passive tolerance = {tolerance}")
+            rows = self.rows(text, "--until", 1e4, "--every", 10, "--show", "book.stored,book.booked")
+            for row in rows:
+                self.assertAlmostEqual(row["book.stored"] - row["book.booked"], 1, delta=1e-10)
+                self.assertAlmostEqual(row["book.stored"], 1, delta=2 * most)
+
+    def test_a_leap_over_the_minimum(self):
+        # Friction that would take more than there is: q -> -q, and what was not taken is booked, until H - booked is due again.
+        text = """simulation ending_time = 2 step_size = 0.5 solver = passive
+boundary q(0) = 1;
+system q' = -3 * q;
+energy H = q^2 / 2;
+"""
+        rows = self.rows(text, "--every", 0.5, "--show", "q,book.booked,book.leaps,book.invented")
+        self.assertAlmostEqual(rows[1]["q"], -1, delta=1e-12)
+        self.assertAlmostEqual(rows[1]["book.booked"], 1.5, delta=1e-12)
+        self.assertEqual(rows[1]["book.leaps"], 1)
+        for row in rows:
+            self.assertAlmostEqual(row["book.invented"], 0, delta=1e-10)
+
+    def test_the_deadlock_at_rest_is_escaped_and_booked(self):
+        # A force on a mass at rest: no gradient, no power. Euler's step, p = 0.3 h, books p^2 / 4.
+        text = """simulation ending_time = 2 step_size = 0.1 solver = passive
+boundary p(0) = 0;
+system p' = 0.3; v = p / 2;
+energy H = p^2 / 4;
+power end: 0.3 -> v;
+"""
+        rows = self.rows(text, "--every", 0.1, "--show", "p,book.booked,book.escapes,book.invented")
+        self.assertAlmostEqual(rows[1]["p"], 0.03, delta=1e-15)
+        self.assertAlmostEqual(rows[1]["book.booked"], 0.03**2 / 4, delta=1e-15)
+        self.assertGreaterEqual(rows[1]["book.escapes"], 1)
+        for row in rows:
+            self.assertAlmostEqual(row["book.invented"], 0, delta=1e-14)
+
+
+class Pendulum(Energy):
+    # docs/passivity.md has what came out of 10^7 steps.
+    COUNT = 10**6
+
+    def test_a_million_steps(self):
+        for solver, most in (("discrete_gradient", 1e-10), ("passive", 1e-10)):
+            with self.subTest(solver):
+                until = self.COUNT * 0.1
+                rows = self.rows(PENDULUM, "--solver", solver, "--until", until, "--every", until / 1000, "--show", "H")
+                self.assertEqual(len(rows), 1001)
+                self.assertLess(max(abs(row["H"] + math.cos(2)) for row in rows), most)
+
+    def test_period(self):
+        # T = 2 pi / M(1, cos(a0 / 2)). Where the phase is off by d, p is by sin(2) d.
+        a, b = 1.0, math.cos(1.0)
+        while a - b > 1e-15:
+            a, b = (a + b) / 2, math.sqrt(a * b)
+        period = 2 * math.pi / a
+        for solver, most in (("discrete_gradient", 1e-4), ("midpoint", 1e-4), ("passive", 2e-2)):
+            got = self.values(PENDULUM, "--solver", solver, "--until", period, "--step", period / 1000, "--show", "a,p")
+            self.assertAlmostEqual(got["a"], 2, delta=most, msg=solver)
+            self.assertAlmostEqual(got["p"], 0, delta=most, msg=solver)
+
+    def test_orders(self):
+        for solver, order in (("discrete_gradient", 2), ("midpoint", 2), ("passive", 1)):
+            with self.subTest(solver):
+                self.assertAlmostEqual(self.order(PENDULUM, solver, (0.01, 0.005), 5, "a"), order, delta=0.1)
+
+    def test_orders_with_motor_and_friction(self):
+        for solver, order in (("discrete_gradient", 2), ("midpoint", 2), ("passive", 1)):
+            with self.subTest(solver):
+                self.assertAlmostEqual(self.order(DRIVEN, solver, (0.01, 0.005), 5, "a"), order, delta=0.15)
+
+
+class Book(Energy):
+    SHOWN = "book.stored,book.supplied,book.dissipated,book.booked,book.start,book.invented"
+
+    def test_the_balance_with_motor_and_friction(self):
+        for solver in ("discrete_gradient", "passive"):
+            with self.subTest(solver):
+                for row in self.rows(DRIVEN, "--solver", solver, "--every", 0.05, "--show", self.SHOWN):
+                    due = row["book.start"] + row["book.supplied"] - row["book.dissipated"] + row["book.booked"]
+                    self.assertAlmostEqual(row["book.stored"], due, delta=1e-12)
+                    self.assertAlmostEqual(row["book.invented"], 0, delta=1e-12)
+
+    def test_supplied_and_dissipated_are_integrals(self):
+        text = DRIVEN.replace("energy", "  w' = torque * p; r' = 0.1 * p^2;\nboundary w(0) = 0; r(0) = 0;\nenergy")
+        for solver, most in (("discrete_gradient", 1e-12), ("dop853", 1e-7)):
+            got = self.values(text, "--solver", solver, "--show", "w,r,book.supplied,book.dissipated")
+            self.assertAlmostEqual(got["book.supplied"], got["w"], delta=most)
+            self.assertAlmostEqual(got["book.dissipated"], got["r"], delta=most)
+
+    def test_other_methods_are_found_out(self):
+        # RK4 makes (w h)^6 / 72 of it a step, of a linear system; here only that it is not nothing, and that euler makes much more.
+        rk4 = self.values(PENDULUM, "--solver", "rk4", "--show", "book.invented")["book.invented"]
+        euler = self.values(PENDULUM, "--solver", "euler", "--show", "book.invented")["book.invented"]
+        self.assertGreater(abs(rk4), 1e-6)
+        self.assertGreater(euler, 100 * abs(rk4))
+
+    def test_a_check_reads_it(self):
+        text = PENDULUM + "check always(book.invented < 1e-9 && book.invented > -1e-9);\n"
+        self.assertEqual(self.start(text, "run", "--quiet").returncode, 0)
+        self.assertEqual(self.start(text, "run", "--quiet", "--solver", "euler").returncode, 3)
+
+    def test_the_summary_and_json_have_it(self):
+        self.assertIn("energy: stored 1, supplied 0, dissipated 0, booked ", self.tactus(PAIR, "run"))
+        book = self.run_json(PAIR)["energy"]
+        self.assertAlmostEqual(book["stored"], 1, delta=1e-12)
+        self.assertLess(abs(book["invented"]), 1e-12)
+
+    def test_events_do_not_upset_the_ledger(self):
+        # A located comparison takes the step again; what was booked must not count twice.
+        text = """simulation ending_time = 60 step_size = 0.01 solver = passive
+boundary x(0) = 0.5; v(0) = 0;
+system x' = v; v' = 10000 * depth - 1; depth = max(0, -x);
+energy H = v^2 / 2 + x + 5000 * depth^2;
+"""
+        rows = self.rows(text, "--every", 0.01, "--show", "book.invented,book.escapes")
+        self.assertGreater(rows[-1]["book.escapes"], 0)
+        self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-12)
+
+
+class Models(Energy):
+    CHAIN = """simulation ending_time = 50 step_size = 0.05 solver = {solver}
+constant n = 8;
+module Spring = ( ports a, b; system F = b - a; energy H = (b - a)^2 / 2; )
+module Mass = ( ports F; parameter x0 = 0; boundary x(0) = x0; x'(0) = 0; system x'' = F; energy H = x'^2 / 2; )
+system
+  ball[i in 1..n] = Mass(F = link[i].F - link[i - 1].F, x0 = exp(-(i - 2)^2));
+  link[i in 0..n] = Spring(if i = 0 then 0 else ball[i].x, if i = n then 0 else ball[i + 1].x);
+  E = sum(i in 1..n: ball[i].H) + sum(i in 0..n: link[i].H);
+"""
+
+    def test_energies_of_modules_in_a_loop_add_up(self):
+        for solver in ("discrete_gradient", "passive"):
+            with self.subTest(solver):
+                rows = self.rows(self.CHAIN.format(solver=solver), "--show", "E,book.stored,book.invented")
+                for row in rows:
+                    self.assertAlmostEqual(row["E"], row["book.stored"], delta=1e-14)
+                    self.assertAlmostEqual(row["E"], rows[0]["E"], delta=1e-12)
+                    self.assertAlmostEqual(row["book.invented"], 0, delta=1e-12)
+
+    def test_angles_and_angular_velocities(self):
+        text = DOUBLE.format(torque="0", friction="0")
+        rows = self.rows(text, "--show", "H,book.invented")
+        for row in rows:
+            self.assertAlmostEqual(row["H"], rows[0]["H"], delta=1e-10)
+            self.assertAlmostEqual(row["book.invented"], 0, delta=1e-10)
+        self.assertAlmostEqual(self.order(text, "discrete_gradient", (0.002, 0.001), 1, "a"), 2, delta=0.1)
+
+    def test_angles_with_motor_and_friction(self):
+        text = DOUBLE.format(torque="u", friction="-0.2 * b'") + "system u = sin(t);\npower motor: u -> a';\n"
+        for row in self.rows(text, "--every", 0.01, "--show", Book.SHOWN):
+            due = row["book.start"] + row["book.supplied"] - row["book.dissipated"] + row["book.booked"]
+            self.assertAlmostEqual(row["book.stored"], due, delta=1e-10)
+        text = text.replace("energy", "  r' = 0.2 * b'^2;\nboundary r(0) = 0;\nenergy")
+        got = self.values(text, "--show", "r,book.dissipated")
+        self.assertAlmostEqual(got["book.dissipated"], got["r"], delta=1e-10)
+
+    def test_a_model_without_energy_is_refused(self):
+        text = "simulation ending_time = 1 step_size = 0.1\nboundary x(0) = 1;\nsystem x' = -x;\n"
+        for solver in ("passive", "discrete_gradient"):
+            done = self.start(text, "run", "--solver", solver)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertIn("energy", done.stderr)
+        # The midpoint rule needs none: (1 - h/2) / (1 + h/2) a step.
+        self.assertAlmostEqual(self.values(text, "--solver", "midpoint")["x"], (0.95 / 1.05) ** 10, delta=1e-14)
+
+    def test_exported_c_computes_the_same_rows(self):
+        for text in (DRIVEN, self.CHAIN.format(solver="discrete_gradient"), DOUBLE.format(torque="0", friction="0")):
+            text = text.replace("ending_time = 50", "ending_time = 10")
+            with self.subTest(text=text[:80]), tempfile.TemporaryDirectory() as folder:
+                self.tactus(text, "export c", "-o", folder, folder=folder)
+                subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O0"], check=True, capture_output=True)
+                for solver in ("passive", "discrete_gradient", "midpoint"):
+                    there = subprocess.run([f"{folder}/m", "--solver", solver], capture_output=True, text=True, timeout=60, check=True)
+                    rows = list(csv.DictReader(io.StringIO(there.stdout)))
+                    names = [name for name in rows[0] if name != "t"]
+                    here = self.rows(text, "--solver", solver, "--show", ",".join(names))
+                    self.assertGreater(len(here), 100)
+                    for row, other in zip(rows, here, strict=True):
+                        for name in names:
+                            self.assertEqual(float(row[name]), other[name], f"{solver}: {name} at {row['t']}")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
