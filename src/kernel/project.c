@@ -138,7 +138,7 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   if (r.rows == 0) return TACTUS_OK; /* this mode has none */
   const double small = 8.0 * 0x1p-52;
-  const double tiny = 0x1p-28; /* Newton's method leaves the square of a step: lost in rounding */
+  const double tiny = 0x1p-28;     /* Newton's method leaves the square of a step: lost in rounding */
   const double reusable = 0x1p-20; /* its cube is lost in rounding */
   const double most = 0.1;         /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
