@@ -184,9 +184,7 @@ system
         start = speed**2 / 2
         self.assertGreater(len(rows), 1000)
         self.assertLessEqual(max(abs(row["off"]) for row in rows), 2e-14)  # interpolated and put back: some roundings
-        # The last step is put back until a correction would move no state by more than 8 roundings of 1 + its size (kernel/project.c): so
-        # the constraint is off by at most 8 * 2^-52 (2 |x| (1 + |x|) + 2 |y| (1 + |y|)), whose factor is 2 + sqrt(8) on the circle.
-        self.assertLessEqual(abs(told["values"]["off"]), 8 * 2**-52 * (2 + 8**0.5))
+        self.assertLessEqual(abs(told["values"]["off"]), 1e-15)
         worst = max(abs(row["E"] - start) for row in rows)
         self.assertLessEqual(worst, 50 * tolerance * told["steps"])
         if solver in ["tsit5", "dop853"]:

@@ -232,13 +232,13 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
     if (status != TACTUS_OK) return status;
   }
   status = tk_settle(model, instance);
-  if (status == TACTUS_OK) status = tk_after_jump(model, instance, event);
   if (status != TACTUS_OK) return status;
   if (event + 1 < model->event_count && model->events[event + 1].kind == TACTUS_AFTER) {
     status = tk_fire_one(model, instance, event + 1);
     if (status == TACTUS_OK) status = tk_settle(model, instance);
+    if (status != TACTUS_OK) return status;
   }
-  return status;
+  return tk_after_jump(model, instance, event);
 }
 
 int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event) {

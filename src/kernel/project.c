@@ -4,7 +4,7 @@
  * 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner, Solving Ordinary
  * Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal. 30(5), 1993. Constraints that follow
  * from others are harmless: least_norm.c. A small step's factors serve the next one too, which then leaves the cube of the
- * first and not its fourth power; after a tiny one there is none, for its square does not matter.
+ * first and not its fourth power; behind a tiny one there is none, for its square does not matter. What is left is measured.
  *
  * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
  * little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index, the constraint
@@ -144,13 +144,14 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
   double last = tk_infinite();
-  for (int k = 0; k < iterations; k++) {
+  int is_last = iterations == 0;
+  for (int k = 1;; k++) {
     const int is_again = last <= reusable;
     const int status =
         is_again ? tk_constraint_values(model, instance, &r, t, x) : tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     off = tk_largest_of(r.rows, r.left);
-    if (tk_rows_hold(&r)) break;
+    if (is_last || tk_rows_hold(&r)) break;
     if (is_again) {
       tk_least_norm_again(r.rows, n, r.a, r.left, r.step, r.work);
     } else {
@@ -162,13 +163,9 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
       tk_constraint_rows(model, instance, &r, t, x);
       return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &share));
     }
-    if (size <= small) break;
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     if (size > tolerance) instance->first_stage_valid = 0;
-    if (size <= tiny || (is_again && size * size <= small * last)) {
-      off *= size; /* what Newton's method leaves */
-      break;
-    }
+    is_last = k == iterations || size <= tiny || (is_again && size * size <= small * last);
     last = size;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);

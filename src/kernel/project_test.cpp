@@ -139,7 +139,7 @@ TEST(Project, ComesAsNearWithFewerFactors) {
     ASSERT_EQ(tk_project(&circle.model, circle.instance(), 0, x, 2, 0.0), TACTUS_OK);
     EXPECT_NEAR(x[0] * x[0] + x[1] * x[1], 1, 4e-16) << off;
     EXPECT_NEAR(x[0] * x[2] + x[1] * x[3], 0, 4e-16) << off;
-    EXPECT_LE(circle.instance()->constraint_residual, 3 * off * off) << off;
+    EXPECT_LE(circle.instance()->constraint_residual, 4e-16) << off;  // measured: what rounding leaves
   }
 }
 

@@ -701,7 +701,7 @@ class Flattener {
   // With t0 the start, w = [a..b], and all discrete values 0 at the start:
   //
   //   always[w] f         broken while   t0 + a <= t <= t0 + b  and  not f
-  //   eventually[w] f     note f in w: seen = 1;     broken while   not seen  and  (t > t0 + b  or the run is over)
+  //   eventually[w] f     note f in w: seen = 1;     broken while   not seen  and  (t > t0 + b  or the run is over at t >= t0 + b)
   //   f until[w] g        note g in w: seen = 1;     broken while   not seen  and  not g  and  not f  and  t <= t0 + b
   //   always (c -> T), with T looking ahead from now on:
   //     eventually[0..b] f   note f: asked = 0;  note c and not f and not asked: asked = 1, since = t;
@@ -782,6 +782,12 @@ class Flattener {
     if (window.to == for_ever) return flat_.pool.truth(false);
     const double to = flat_.settings.starting_time + window.to;
     return flat_.pool.make(Op::less, flat_.pool.constant(to), flat_.pool.time());
+  }
+  // t >= t0 + to, whatever rounding does to a window that ends with the run; without an end, always.
+  ExprId is_at_end(const Window& window) {
+    if (window.to == for_ever) return flat_.pool.truth(true);
+    const double to = flat_.settings.starting_time + window.to;
+    return flat_.pool.make(Op::less_equal, flat_.pool.constant(to - 1e-12 * std::fabs(to)), flat_.pool.time());
   }
   ExprId is_inside(const Window& window) { return both(has_begun(window), negation(has_ended(window))); }
 
@@ -929,7 +935,7 @@ class Flattener {
     }
     const ExprId not_yet = negation(is_set(seen));
     add_note(monitor, now, not_yet, {{seen, flat_.pool.constant(1)}});
-    add_breach(monitor, both(not_yet, has_ended(window)), both(not_yet, is_over()));
+    add_breach(monitor, both(not_yet, has_ended(window)), both(not_yet, both(is_over(), is_at_end(window))));
   }
 
   void add_until(Monitor& monitor, NodeId first, NodeId second, const Window& window) {
