@@ -36,6 +36,9 @@ tactus_layout own_layout(const Program& program) {
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
   model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.ledger = program.ledger;
+  // Whether there is one is all that a layout asks.
+  if (program.has_structure)
+    model.structure = [](const tactus_model*, tactus_instance*, double, const double*, double*) { return 0; };
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
