@@ -68,7 +68,12 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
   if (!program.structures.empty()) return "";
-  if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT) {
+  if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
+    const std::string call =
+        solver == TACTUS_PASSIVE
+            ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
+            : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
+                          solver == TACTUS_MIDPOINT ? 0 : 1);
     entries.fixed_steps = name + "_fixed_steps";
     return fmt::format(R"(
 extern const tactus_model {0}_model;
@@ -76,12 +81,15 @@ extern const tactus_model {0}_model;
 static int {0}_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {{
   (void)model;
   if (solver != {1}) return tk_fixed_steps(&{0}_model, instance, solver, h, count);
-  return tk_implicit_run(&{0}_model, &{0}_model, instance, {2}, h, count);
+  return {2};
 }}
 
 )",
-                       name, solver == TACTUS_MIDPOINT ? "TACTUS_MIDPOINT" : "TACTUS_DISCRETE_GRADIENT",
-                       solver == TACTUS_MIDPOINT ? 0 : 1);
+                       name,
+                       solver == TACTUS_MIDPOINT  ? "TACTUS_MIDPOINT"
+                       : solver == TACTUS_PASSIVE ? "TACTUS_PASSIVE"
+                                                  : "TACTUS_DISCRETE_GRADIENT",
+                       call);
   }
   const auto* method = std::ranges::find(methods, solver, &Method::solver);
   if (method == std::end(methods)) return "";

@@ -9,7 +9,8 @@
  *   passive            Algorithm 1 of Borghesan, Macchelli, Melchiorri (seed 001): an explicit step (Euler's; passive_bs3 and passive_rk4: of
  *                      those methods), g.f taken at its stages as it weighs them, then along the field line dx/ds = g to where H is what it
  *                      ought to be. The field line is followed by Newton's method in s,
- *                      each of its steps one of the classical Runge-Kutta method; a step that does not bring H nearer is halved.
+ *                      each of its steps one of the explicit midpoint rule, the last and short ones straight; a step that does not bring H nearer
+ *                      is cut.
  *                      Leap: a level that the field line does not reach while energy leaves, as below a minimum: straight on over the minimum to
  *                      where H is again what it was before the step; what is then too much is booked. Escape: where g = 0 there is no way to go;
  *                      the explicit step stands, and is booked. An energy that is not quadratic may deny a level to the field line in other
@@ -33,162 +34,8 @@
 #include "kernel/sections.h"
 #include "kernel/stepping.h"
 
-/* Of a search along a field line, at most: evaluations are bounded, so that a step's cost is. */
-#define TK_FIELD_STEPS 40
 /* Of an implicit step that has to come to rounding by itself. */
 #define TK_STRUCTURED_STEPS 40
-
-/* Moves y, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and y, `there` are
- * anything. */
-static int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, double t, double wanted,
-                                double* y, double* there, int* status) {
-  const uint32_t n = model->state_count;
-  double* const k2 = tk_stage_vector(model, instance, TK_FIELD_2);
-  double* const k3 = tk_stage_vector(model, instance, TK_FIELD_3);
-  double* const k4 = tk_stage_vector(model, instance, TK_FIELD_4);
-  double* const trial = tk_stage_vector(model, instance, TK_FIELD_TRY);
-  double limit = 1.0;
-  for (int round = 0; round < TK_FIELD_STEPS; round++) {
-    const double error = wanted - there[n];
-    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
-    const double slope = tk_inner(n, there, there);
-    const double s = limit * error / slope;
-    if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
-    for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + 0.5 * s * there[i];
-    *status = model->energy(model, instance, t, trial, k2);
-    if (*status != TACTUS_OK) return 0;
-    for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + 0.5 * s * k2[i];
-    *status = model->energy(model, instance, t, trial, k3);
-    if (*status != TACTUS_OK) return 0;
-    for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * k3[i];
-    *status = model->energy(model, instance, t, trial, k4);
-    if (*status != TACTUS_OK) return 0;
-    for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s / 6.0 * (there[i] + 2.0 * (k2[i] + k3[i]) + k4[i]);
-    *status = model->energy(model, instance, t, trial, k2);
-    if (*status != TACTUS_OK) return 0;
-    if (tk_abs(wanted - k2[n]) < tk_abs(error)) {
-      tk_copy(n, trial, y);
-      tk_copy(n + 1, k2, there);
-      limit = tk_min(1.0, 4.0 * limit);
-    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
-      return 1; /* as near as rounding lets it */
-    } else {
-      limit *= 0.25;
-    }
-  }
-  return 0;
-}
-
-/* From x over a minimum in the direction of motion, along which H falls: to where H is `level`, as at x, once more. `after` and `there` are that
- * point and its energy. 0: H does not rise again. */
-static int tk_leap(const tactus_model* model, tactus_instance* instance, double t, double h, double level,
-                   const double* x, const double* flow, double* after, double* there, int* status) {
-  const uint32_t n = model->state_count;
-  double below = 0.0;
-  double above = 0.0;
-  double error_below = 0.0;
-  double error_above = 0.0;
-  double s = h;
-  for (int round = 0; round < 2 * TK_FIELD_STEPS; round++) {
-    for (uint32_t i = 0; i < n; i++) after[i] = x[i] + s * flow[i];
-    *status = model->energy(model, instance, t, after, there);
-    const double error = there[n] - level;
-    if (*status != TACTUS_OK || !tk_is_finite(error)) return 0;
-    if (tk_abs(error) <= tk_energy_tolerance(model, level, after, there)) return 1;
-    if (error < 0.0) {
-      /* Illinois: an end that stays counts half. */
-      error_above = below > 0.0 ? 0.5 * error_above : error_above;
-      below = s;
-      error_below = error;
-    } else {
-      error_below = above > 0.0 ? 0.5 * error_below : error_below;
-      above = s;
-      error_above = error;
-    }
-    if (above == 0.0) {
-      s = 2.0 * below;
-    } else {
-      s = below == 0.0 ? 0.5 * above : above - error_above * (above - below) / (error_above - error_below);
-      if (!(s > below && s < above)) s = 0.5 * (below + above);
-      if (!(s > below && s < above)) return 1; /* as near as rounding lets it */
-    }
-  }
-  return 0;
-}
-
-/* The step of an explicit method from x to `after`, its first stage being TK_FLOW, the energy's slopes there TK_GRADIENT; and the mean of the
- * power g.f over its stages, weighted as the method does, which is how it integrates the book. */
-static int tk_predict(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method, double t,
-                      double t_after, double h, const double* x, double* after, double* power) {
-  const uint32_t n = model->state_count;
-  double* const k = tk_stage_vector(model, instance, TK_DENSE);
-  double* const argument = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
-  double* const slopes = tk_stage_vector(model, instance, TK_FIELD_2);
-  const tk_fixed_vectors v = {n, (double*)x, after, argument, k};
-  tk_copy(n, tk_stage_vector(model, instance, TK_FLOW), k);
-  double sum = 0.0;
-  int is_started = 0;
-  tk_add_term(method->b.weight[0], tk_inner(n, tk_stage_vector(model, instance, TK_GRADIENT), k), &is_started, &sum);
-  for (int s = 1; s < method->stages; s++) {
-    const double t_stage = t + method->c[s] * (t_after - t);
-    int status = tk_fixed_stage(model, instance, method, &v, s, t_stage, h, 0);
-    if (status == TACTUS_OK) status = model->energy(model, instance, t_stage, argument, slopes);
-    if (status != TACTUS_OK) return status;
-    tk_add_term(method->b.weight[s], tk_inner(n, slopes, k + (uint64_t)s * n), &is_started, &sum);
-  }
-  for (uint32_t i = 0; i < n; i++) after[i] = tk_advance(&v, &method->b, method->stages, h, i, 0);
-  *power = method->b.numerator / method->b.denominator * sum;
-  return TACTUS_OK;
-}
-
-/* One step of Algorithm 1 from x to `after`, with the predictor `method`. */
-static int tk_passive_step(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
-                           double t, double t_after, double h, const double* x, double* after) {
-  const uint32_t n = model->state_count;
-  double* const ledger = tactus_data(instance) + model->layout.discrete + model->ledger - 1;
-  double* const flow = tk_stage_vector(model, instance, TK_FLOW);
-  double* const here = tk_stage_vector(model, instance, TK_GRADIENT);
-  double* const there = tk_stage_vector(model, instance, TK_GRADIENT_THERE);
-  double* const predicted = tk_stage_vector(model, instance, TK_RESIDUAL);
-  double power = 0.0;
-  int status = model->derivative(model, instance, t, x, flow);
-  if (status == TACTUS_OK) status = model->energy(model, instance, t, x, here);
-  if (status == TACTUS_OK) status = tk_predict(model, instance, method, t, t_after, h, x, predicted, &power);
-  if (status != TACTUS_OK) return status;
-  const double level = here[n];
-  const double due = level - ledger[TACTUS_LEDGER_BOOKED] + h * power;
-  tk_copy(n, predicted, after);
-  status = model->energy(model, instance, t_after, after, there);
-  if (status != TACTUS_OK) return status;
-
-  int is_there = 0;
-  const int is_deadlock = tk_inner(n, here, here) == 0.0 && power == 0.0;
-  if (!is_deadlock) {
-    is_there = tk_follow_field_line(model, instance, t_after, due, after, there, &status);
-    if (status != TACTUS_OK) return status;
-    if (!is_there && tk_inner(n, here, flow) < 0.0) {
-      is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
-      if (status != TACTUS_OK) return status;
-      if (is_there) {
-        ledger[TACTUS_LEDGER_LEAPS] += 1.0;
-        /* What stores nothing, as the book's own integrals, goes on for a step and not for as long as the leap is. */
-        for (uint32_t i = 0; i < n; i++) {
-          if (here[i] == 0.0 && there[i] == 0.0) after[i] = predicted[i];
-        }
-        status = model->energy(model, instance, t_after, after, there);
-        if (status != TACTUS_OK) return status;
-      }
-    }
-  }
-  if (!is_there) {
-    tk_copy(n, predicted, after);
-    status = model->energy(model, instance, t_after, after, there);
-    if (status != TACTUS_OK) return status;
-    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
-  }
-  ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;
-  return TACTUS_OK;
-}
 
 /* Gauss's points and weights on [0, 1]: exact for slopes of degree 7. */
 static const double tk_gauss_points[4] = {0.069431844202973712, 0.33000947820757187, 0.66999052179242813,
@@ -304,40 +151,23 @@ static int tk_structured_step(const tactus_model* model, tactus_instance* instan
   return TACTUS_OK;
 }
 
-static const tk_fixed_method* tk_predictor(int solver) {
-  return solver == TACTUS_PASSIVE_RK4 ? &tk_rk4 : solver == TACTUS_PASSIVE_BS3 ? &tk_bs3_fixed : &tk_euler;
-}
-
-/* `passive` by any predictor, and the discrete gradients that ask for the structure. */
-static int tk_other_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
-                                   int64_t count) {
+static int tk_structured_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
+                               int64_t count) {
   const uint32_t n = model->state_count;
-  const int is_structured = tactus_needs_structure(solver);
   double* const x = tk_states(model, instance);
   double* const after = tk_stage_vector(model, instance, TK_AFTER);
-  double* const there = tk_stage_vector(model, instance, TK_GRADIENT_THERE);
   const double start = tk_enter_grid(instance, h);
-  if (!model->energy || model->ledger == 0) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
-  if (is_structured && !model->structure) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
+  if (!model->energy || !model->structure) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   for (int64_t done = 0; done < count; done++) {
-    const double t = instance->time;
     const double t_after = start + (double)(instance->steps + 1) * h;
     if (n > 0) {
-      int status = is_structured
-                       ? tk_structured_step(model, instance, solver, t, t_after, h, x, after)
-                       : tk_passive_step(model, instance, tk_predictor(solver), t, t_after, h, x, after);
+      int status = tk_structured_step(model, instance, solver, instance->time, t_after, h, x, after);
       if (status != TACTUS_OK) return tk_fail(instance, status, -1);
       const int32_t index = tk_first_not_finite(n, after);
       if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
       if (model->constraint_count > 0) {
-        status = model->energy(model, instance, t_after, after, there);
-        const double level = there[n];
-        if (status != TACTUS_OK) return tk_fail(instance, status, -1);
         status = tk_project(model, instance, t_after, after, TK_FIXED_PROJECTIONS, 0.0);
         if (status != TACTUS_OK) return status;
-        status = model->energy(model, instance, t_after, after, there);
-        if (status != TACTUS_OK) return tk_fail(instance, status, -1);
-        tactus_data(instance)[model->layout.discrete + model->ledger - 1 + TACTUS_LEDGER_BOOKED] += there[n] - level;
       }
       tk_copy(n, after, x);
     }
@@ -348,7 +178,18 @@ static int tk_other_balanced_steps(const tactus_model* model, tactus_instance* i
 }
 
 int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
-  if (solver == TACTUS_MIDPOINT) return tk_implicit_run(model, model, instance, 0, h, count);
-  if (solver == TACTUS_DISCRETE_GRADIENT) return tk_implicit_run(model, model, instance, 1, h, count);
-  return tk_other_balanced_steps(model, instance, solver, h, count);
+  switch (solver) {
+    case TACTUS_MIDPOINT:
+      return tk_implicit_run(model, model, instance, 0, h, count);
+    case TACTUS_DISCRETE_GRADIENT:
+      return tk_implicit_run(model, model, instance, 1, h, count);
+    case TACTUS_PASSIVE:
+      return tk_passive_run(model, instance, &tk_euler, h, count);
+    case TACTUS_PASSIVE_BS3:
+      return tk_passive_run(model, instance, &tk_bs3_fixed, h, count);
+    case TACTUS_PASSIVE_RK4:
+      return tk_passive_run(model, instance, &tk_rk4, h, count);
+    default:
+      return tk_structured_steps(model, instance, solver, h, count);
+  }
 }

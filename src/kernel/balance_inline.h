@@ -1,8 +1,8 @@
-/* The implicit midpoint rule and the discrete gradient method that stands on it: one step, and the loop around it. What they are:
- * balance.c. Enters: an Instance at (time, states), for the discrete gradient a table with `energy` and a ledger. Leaves: the same `count`
+/* Algorithm 1, the implicit midpoint rule and the discrete gradient method that stands on it: one step, and the loop around it. What they
+ * are: balance.c. Enters: an Instance at (time, states), for the discrete gradient a table with `energy` and a ledger. Leaves: the same `count`
  * steps later, or at the last good step, with status.
  *
- * `specialised` is a literal 1 when `model` is a constant: its functions are then inlined, and what they share is computed once. Tangents
+ * When `model` is a constant, its functions are inlined, and what they share is computed once. Tangents
  * are those of `table`, which may be the same model's with tangents. Up to TK_LOCAL states vectors are local arrays, specialised or not;
  * the operations and their order do not depend on it, hence neither do the bits. */
 #ifndef TACTUS_KERNEL_BALANCE_INLINE_H
@@ -30,7 +30,6 @@ enum {
   TK_GRADIENT_THERE = TK_STAGES + 3,
   TK_FIELD_2 = TK_STAGES + 5,
   TK_FIELD_3 = TK_STAGES + 7,
-  TK_FIELD_4 = TK_STAGES + 9,
   TK_FIELD_TRY = TK_STAGES + 11,
   TK_RESIDUAL = TK_STAGES + 12
 };
@@ -51,8 +50,226 @@ TK_ALWAYS_INLINE double tk_energy_tolerance(const tactus_model* model, double wa
   return tk_max(model->tolerance, 4.0 * 0x1p-53 * size);
 }
 
+/* ---- Algorithm 1 ---- */
+
+/* Of a search along a field line, at most: evaluations are bounded, so that a step's cost is. */
+#define TK_FIELD_STEPS 40
+/* A step along a field line that is shorter than this part of the longest is straight: what it misses is lost beside the error of that one. */
+#define TK_STRAIGHT 0x1p-6
+
+/* Vectors of n, the energy's results of n + 1, k of as many vectors as the predictor has stages. */
+typedef struct tk_passive {
+  double* x;
+  double* after;
+  double* predicted;
+  double* flow;
+  double* here;
+  double* there;
+  double* k2;
+  double* trial;
+  double* k;
+} tk_passive;
+
+/* Moves `after`, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and both are
+ * anything. Steps that are short beside the longest are straight. */
+TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, const tk_passive* v,
+                                          double t, double wanted, int* status) {
+  const uint32_t n = model->state_count;
+  double* const y = v->after;
+  double* const there = v->there;
+  double* const k2 = v->k2;
+  double* const trial = v->trial;
+  double limit = 1.0;
+  double longest = 0.0;
+  for (int round = 0; round < TK_FIELD_STEPS; round++) {
+    const double error = wanted - there[n];
+    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
+    const double slope = tk_inner(n, there, there);
+    const double s = limit * error / slope;
+    if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
+    if (tk_abs(s) <= TK_STRAIGHT * longest) {
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * there[i];
+    } else {
+      longest = tk_max(longest, tk_abs(s));
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + 0.5 * s * there[i];
+      *status = model->energy(model, instance, t, trial, k2);
+      if (*status != TACTUS_OK) return 0;
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * k2[i];
+    }
+    *status = model->energy(model, instance, t, trial, k2);
+    if (*status != TACTUS_OK) return 0;
+    if (tk_abs(wanted - k2[n]) < tk_abs(error)) {
+      tk_copy(n, trial, y);
+      tk_copy(n + 1, k2, there);
+      limit = tk_min(1.0, 4.0 * limit);
+    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
+      return 1; /* as near as rounding lets it */
+    } else {
+      limit *= 0.25;
+    }
+  }
+  return 0;
+}
+
+/* From x over a minimum in the direction of motion, along which H falls: to where H is `level`, as at x, once more. `after` and `there` are that
+ * point and its energy. 0: H does not rise again. */
+static inline int tk_leap(const tactus_model* model, tactus_instance* instance, double t, double h, double level,
+                          const double* x, const double* flow, double* after, double* there, int* status) {
+  const uint32_t n = model->state_count;
+  double below = 0.0;
+  double above = 0.0;
+  double error_below = 0.0;
+  double error_above = 0.0;
+  double s = h;
+  for (int round = 0; round < 2 * TK_FIELD_STEPS; round++) {
+    for (uint32_t i = 0; i < n; i++) after[i] = x[i] + s * flow[i];
+    *status = model->energy(model, instance, t, after, there);
+    const double error = there[n] - level;
+    if (*status != TACTUS_OK || !tk_is_finite(error)) return 0;
+    if (tk_abs(error) <= tk_energy_tolerance(model, level, after, there)) return 1;
+    if (error < 0.0) {
+      /* Illinois: an end that stays counts half. */
+      error_above = below > 0.0 ? 0.5 * error_above : error_above;
+      below = s;
+      error_below = error;
+    } else {
+      error_below = above > 0.0 ? 0.5 * error_below : error_below;
+      above = s;
+      error_above = error;
+    }
+    if (above == 0.0) {
+      s = 2.0 * below;
+    } else {
+      s = below == 0.0 ? 0.5 * above : above - error_above * (above - below) / (error_above - error_below);
+      if (!(s > below && s < above)) s = 0.5 * (below + above);
+      if (!(s > below && s < above)) return 1; /* as near as rounding lets it */
+    }
+  }
+  return 0;
+}
+
+/* The step of an explicit method from x to `predicted`, its first stage being `flow`, the energy's slopes there `here`; and the mean of the
+ * power g.f over its stages, weighted as the method does, which is how it integrates the book. */
+TK_ALWAYS_INLINE int tk_predict(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                const tk_passive* v, double t, double t_after, double h, double* power) {
+  const uint32_t n = model->state_count;
+  const tk_fixed_vectors stages = {n, v->x, v->predicted, v->trial, v->k};
+  tk_copy(n, v->flow, v->k);
+  double sum = 0.0;
+  int is_started = 0;
+  tk_add_term(method->b.weight[0], tk_inner(n, v->here, v->k), &is_started, &sum);
+  for (int s = 1; s < method->stages; s++) {
+    const double t_stage = t + method->c[s] * (t_after - t);
+    int status = tk_fixed_stage(model, instance, method, &stages, s, t_stage, h, 0);
+    if (status == TACTUS_OK) status = model->energy(model, instance, t_stage, v->trial, v->k2);
+    if (status != TACTUS_OK) return status;
+    tk_add_term(method->b.weight[s], tk_inner(n, v->k2, v->k + (uint64_t)s * n), &is_started, &sum);
+  }
+  for (uint32_t i = 0; i < n; i++) v->predicted[i] = tk_advance(&stages, &method->b, method->stages, h, i, 0);
+  *power = method->b.numerator / method->b.denominator * sum;
+  return TACTUS_OK;
+}
+
+/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is the energy's result at x, `there` then that at `after`. */
+TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                     const tk_passive* v, double t, double t_after, double h, double* ledger) {
+  const uint32_t n = model->state_count;
+  const double* const x = v->x;
+  double* const after = v->after;
+  double* const flow = v->flow;
+  double* const here = v->here;
+  double* const there = v->there;
+  double power = 0.0;
+  int status = model->derivative(model, instance, t, x, flow);
+  if (status == TACTUS_OK) status = tk_predict(model, instance, method, v, t, t_after, h, &power);
+  if (status != TACTUS_OK) return status;
+  const double level = here[n];
+  const double due = level - ledger[TACTUS_LEDGER_BOOKED] + h * power;
+  tk_copy(n, v->predicted, after);
+  status = model->energy(model, instance, t_after, after, there);
+  if (status != TACTUS_OK) return status;
+
+  int is_there = 0;
+  const int is_deadlock = tk_inner(n, here, here) == 0.0 && power == 0.0;
+  if (!is_deadlock) {
+    is_there = tk_follow_field_line(model, instance, v, t_after, due, &status);
+    if (status != TACTUS_OK) return status;
+    if (!is_there && tk_inner(n, here, flow) < 0.0) {
+      is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
+      if (status != TACTUS_OK) return status;
+      if (is_there) {
+        ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+        /* What stores nothing, as the book's own integrals, goes on for a step and not for as long as the leap is. */
+        for (uint32_t i = 0; i < n; i++) {
+          if (here[i] == 0.0 && there[i] == 0.0) after[i] = v->predicted[i];
+        }
+        status = model->energy(model, instance, t_after, after, there);
+        if (status != TACTUS_OK) return status;
+      }
+    }
+  }
+  if (!is_there) {
+    tk_copy(n, v->predicted, after);
+    status = model->energy(model, instance, t_after, after, there);
+    if (status != TACTUS_OK) return status;
+    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
+  }
+  ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;
+  return TACTUS_OK;
+}
+
+TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                    double h, int64_t count) {
+  double local[7][TK_LOCAL + 1];
+  double local_k[TK_FIXED_STAGES * TK_LOCAL];
+  const uint32_t n = model->state_count;
+  const int small = n <= TK_LOCAL;
+  const double start = tk_enter_grid(instance, h);
+  if (!model->energy || model->ledger == 0) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
+  double* const ledger = tactus_data(instance) + model->layout.discrete + model->ledger - 1;
+  tk_passive v;
+  v.x = tk_states(model, instance);
+  v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
+  v.predicted = small ? local[1] : tk_stage_vector(model, instance, TK_RESIDUAL);
+  v.flow = small ? local[2] : tk_stage_vector(model, instance, TK_FLOW);
+  v.here = small ? local[3] : tk_stage_vector(model, instance, TK_GRADIENT);
+  v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
+  v.k2 = small ? local[5] : tk_stage_vector(model, instance, TK_FIELD_2);
+  v.trial = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_TRY);
+  v.k = small ? local_k : tk_stage_vector(model, instance, TK_DENSE);
+  if (n > 0 && count > 0) {
+    const int status = model->energy(model, instance, instance->time, v.x, v.here);
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  }
+  for (int64_t done = 0; done < count; done++) {
+    const double t_after = start + (double)(instance->steps + 1) * h;
+    if (n > 0) {
+      int status = tk_passive_step(model, instance, method, &v, instance->time, t_after, h, ledger);
+      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+      const int32_t index = tk_first_not_finite(n, v.after);
+      if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+      if (model->constraint_count > 0) {
+        const double level = v.there[n];
+        status = tk_project(model, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
+        if (status != TACTUS_OK) return status;
+        status = model->energy(model, instance, t_after, v.after, v.there);
+        if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+        ledger[TACTUS_LEDGER_BOOKED] += v.there[n] - level;
+      }
+      tk_copy(n, v.after, v.x);
+      tk_copy(n + 1, v.there, v.here);
+    }
+    instance->steps++;
+    instance->time = t_after;
+  }
+  return TACTUS_OK;
+}
+
+/* ---- the implicit midpoint rule, and the discrete gradient that stands on it ---- */
+
 /* What an implicit run works on. Vectors of n, the energy's results of n + 1. `core`: the states that anything depends on, in this order rows
- * and columns of `matrix`; the others follow from them. Empty where the matrix is that of linear.c. */
+ * and columns of `matrix`; the others follow from them. Empty where the matrix is that of linear.c. Columns of one colour share no row of the
+ * core, so that one tangent gives them all: fewer than the table's own colours, which heed the other rows, too. */
 typedef struct tk_implicit {
   uint32_t n;
   double* x;
@@ -65,39 +282,55 @@ typedef struct tk_implicit {
   double* along_slope;
   uint32_t core_count;
   uint32_t* core;
+  uint32_t* colour; /* by place in `core` */
+  uint32_t colour_count;
   double* matrix;
   double* kept;
 } tk_implicit;
 
-TK_ALWAYS_INLINE int tk_is_in_core(const tactus_model* model, uint32_t state) {
-  return !model->jacobian.start || model->jacobian.start[state] != model->jacobian.start[state + 1];
+/* Finds the core of at most TK_LOCAL states and colours it. */
+TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v) {
+  const uint32_t* const start = model->jacobian.start;
+  uint32_t taken[TK_LOCAL]; /* by colour, a bit for each row */
+  uint32_t is_core = 0;
+  v->core_count = 0;
+  v->colour_count = 0;
+  for (uint32_t i = 0; i < v->n; i++) {
+    if (start && start[i] == start[i + 1]) continue;
+    is_core |= 1u << i;
+    v->core[v->core_count++] = i;
+  }
+  for (uint32_t c = 0; c < v->core_count; c++) {
+    uint32_t rows = 0xffffffffu; /* a table filled by hand need not have a pattern */
+    if (start) {
+      rows = 0;
+      for (uint32_t e = start[v->core[c]]; e < start[v->core[c] + 1]; e++) rows |= 1u << model->jacobian.index[e];
+    }
+    rows &= is_core;
+    uint32_t colour = 0;
+    while (colour < v->colour_count && (taken[colour] & rows) != 0) colour++;
+    if (colour == v->colour_count) taken[v->colour_count++] = 0;
+    taken[colour] |= rows;
+    v->colour[c] = colour;
+  }
 }
 
 /* matrix = shift - df/dx at (t, y) over the core, by tangents; factored where it has more than 2 rows. */
 TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                     const tk_implicit* v, double t, const double* y, double shift) {
-  const uint32_t n = v->n;
   const uint32_t count = v->core_count;
   if (!table->tangent || table->layout.size - table->layout.linear < tk_linear_size(table)) return TACTUS_NO_SOLVER;
   double* const direction = tactus_data(instance) + model->layout.linear;
   double* const result = direction + tactus_direction_size(model);
   double* const moved = direction + tactus_direction_states(model);
-  const uint32_t colours = model->jacobian.start ? model->colour_count : n;
   tk_zero((uint32_t)tactus_direction_size(model), direction);
-  for (uint32_t colour = 0; colour < colours; colour++) {
-    uint32_t seen = 0;
-    for (uint32_t c = 0; c < count; c++) {
-      const uint32_t column = v->core[c];
-      const int is_meant = (model->jacobian.start ? model->colours[column] : column) == colour;
-      moved[column] = is_meant ? 1.0 : 0.0;
-      seen += is_meant ? 1 : 0;
-    }
-    if (seen == 0) continue;
+  for (uint32_t colour = 0; colour < v->colour_count; colour++) {
+    for (uint32_t c = 0; c < count; c++) moved[v->core[c]] = v->colour[c] == colour ? 1.0 : 0.0;
     const int status = table->tangent(table, instance, TACTUS_OF_DERIVATIVE, t, y, direction, result);
     if (status != TACTUS_OK) return status;
     for (uint32_t c = 0; c < count; c++) {
       const uint32_t column = v->core[c];
-      if (moved[column] == 0.0) continue;
+      if (v->colour[c] != colour) continue;
       for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = 0.0;
       if (!model->jacobian.start) {
         for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = -result[r];
@@ -282,6 +515,7 @@ TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_mod
   double matrix[TK_LOCAL * TK_LOCAL];
   double kept[2 * TK_LOCAL];
   uint32_t core[TK_LOCAL];
+  uint32_t colour[TK_LOCAL];
   const uint32_t n = model->state_count;
   const int small = n <= TK_LOCAL;
   double* const states = tk_states(model, instance);
@@ -303,12 +537,10 @@ TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_mod
   v.matrix = small ? matrix : (double*)0;
   v.kept = kept;
   v.core = core;
+  v.colour = colour;
   v.core_count = 0;
-  if (small) {
-    for (uint32_t i = 0; i < n; i++) {
-      if (tk_is_in_core(model, i)) core[v.core_count++] = i;
-    }
-  }
+  v.colour_count = 0;
+  if (small) tk_find_core(model, &v);
 
   double stored = 0.0;
   if (keeps_energy && n > 0 && count > 0) {

@@ -19,6 +19,7 @@ int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int
 int tk_model_midpoint_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_discrete_gradient_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
                                      int64_t count);
+int tk_model_passive_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                            double tolerance);
 int tk_model_bs3_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
@@ -65,6 +66,11 @@ int tk_model_discrete_gradient_steps(const tactus_model* model, tactus_instance*
                                      int64_t count) {
   if (solver != TACTUS_DISCRETE_GRADIENT) return tk_fixed_steps(model, instance, solver, h, count);
   return tk_implicit_run(&tk_the_model, model, instance, 1, h, count);
+}
+
+int tk_model_passive_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+  if (solver != TACTUS_PASSIVE) return tk_fixed_steps(model, instance, solver, h, count);
+  return tk_passive_run(&tk_the_model, instance, &tk_euler, h, count);
 }
 
 int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,

@@ -1194,6 +1194,8 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
       return {"tk_model_midpoint_steps", "tk_adaptive_step", 3};
     case TACTUS_DISCRETE_GRADIENT:
       return {"tk_model_discrete_gradient_steps", "tk_adaptive_step", 7};
+    case TACTUS_PASSIVE:
+      return {"tk_model_passive_steps", "tk_adaptive_step", 7};
     case TACTUS_BS3:
       return {"tk_fixed_steps", "tk_model_bs3_step", 3};
     case TACTUS_TSIT5:
