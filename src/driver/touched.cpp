@@ -82,8 +82,8 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
     const double after = world.time() - plan.start;
     const bool is_last = done + 1 == ticks;
     if (observer != nullptr &&
-        (is_last || !(plan.record_period > 0) || after >= recorded + plan.record_period - 0.5 * timing.period)) {
-      recorded += plan.record_period;
+        (is_last || plan.is_every_step || !(plan.period > 0) || after >= recorded + plan.period - 0.5 * timing.period)) {
+      recorded = plan.is_every_step ? 0 : recorded + plan.period;
       is_kept = observer->row(world.time(), world.outputs());
     }
     if (done % ticks_between_looks != 0) continue;
