@@ -389,6 +389,9 @@ system
         # Damping -0.5 of a mass of 1: amplitudes grow as exp(t / 4), energies as exp(t / 2).
         self.assertGreater(free["mass.H"] + 20 * free["wall.q"] ** 2, 0.5 * math.exp(2))
         rows = self.rows(self.ACTIVE.format(solver="rk4", guard="guard wall.end;"), "--show", "mass.H,wall.end.energy,wall.end.removed")
+        kept = self.run_json(self.ACTIVE.format(solver="discrete_gradient", guard="guard wall.end;"))
+        self.assertLess(kept["values"]["mass.H"], 0.5 + 1e-8)
+        self.assertLess(abs(kept["energy"]["invented"]), 1e-13)
         for row in rows:
             # What is left in the wall is what the mass has lost: nothing came from the wall itself. Located to 1e-9 s.
             self.assertLessEqual(row["mass.H"], 0.5 + 1e-8)

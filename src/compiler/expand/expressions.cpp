@@ -215,7 +215,7 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
 NodeId Expressions::expand_guard_value(NodeId id, Scope& scope, const Local* locals) {
   const parse::Node node = tree_[id];
   const std::string& value = names_.text(node.name);
-  if (value != "energy" && value != "given" && value != "removed") return {};
+  if (value != "energy" && value != "given" && value != "removed" && value != "power") return {};
   const NodeId port = tree_.child(id, 0);
   const NodeKind kind = tree_[port].kind;
   if (kind == NodeKind::name && find_local(locals, tree_[port].name)) return {};

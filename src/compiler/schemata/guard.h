@@ -2,6 +2,7 @@
 //
 //   guard a.end reserve e;      with `power end: u -> y` in a
 //
+//     a.end.power     u.y, what the part itself takes in
 //     a.end.energy    what came in there so far, and e: the observer
 //     a.end.given     y while that is positive or more comes in; else y without its part along u, which would take energy out: the controller
 //     a.end.removed   what the controller took
