@@ -69,11 +69,10 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
   const int solver = default_solver(program);
   if (!program.structures.empty()) return "";
   if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
-    const std::string call =
-        solver == TACTUS_PASSIVE
-            ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
-            : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
-                          solver == TACTUS_MIDPOINT ? 0 : 1);
+    const std::string call = solver == TACTUS_PASSIVE
+                                 ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
+                                 : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
+                                               solver == TACTUS_MIDPOINT ? 0 : 1);
     entries.fixed_steps = name + "_fixed_steps";
     return fmt::format(R"(
 extern const tactus_model {0}_model;
@@ -334,7 +333,8 @@ std::string c_source(const ir::Program& given, const std::string& name) {
       "#endif\n\n",
       name);
   // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
-  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h", "kernel/balance_inline.h"})
+  for (const char* path :
+       {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h", "kernel/balance_inline.h"})
     text += amalgamation.take(path);
   text += "\n#ifndef TACTUS_NO_KERNEL\n";
   for (const auto& [path, content] : texts()) {

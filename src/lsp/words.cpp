@@ -62,7 +62,8 @@ constexpr WordDoc words[] = {
     {"pi", "3.14159.., half a turn"},
     {"power", "a port that carries power: `power end: F -> v;`; also the function `power(x, n)`"},
     {"storage",
-     "x' = (J - R) dH/dx + G u, given by its matrices: `storage (q, p) energy H = e structure J = .., R = .., G = .. power F -> v;`"},
+     "x' = (J - R) dH/dx + G u, given by its matrices: `storage (q, p) energy H = e structure J = .., R = .., G = .. "
+     "power F -> v;`"},
     {"guard", "a passivity observer and controller at a port: `guard a.end;`"},
 };
 

@@ -31,9 +31,10 @@ class Statements {
       expressions_.need_time(condition.time, "the time of a start");
     }
     for (const parse::Equation& equation : tree_.equations)
-      // Of the book, sums of energies are in their unit; its rates are made of ports, which are checked where they stand.
-      if (!equation.is_of_book || tree_[equation.left].kind == NodeKind::name)
+      if (!equation.is_of_book)
         relate(Origin::equation, equation.left, equation.right);
+      else
+        collect_book(equation);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
     for (const parse::Equation& invariant : tree_.invariants) relate(Origin::equation, invariant.left, invariant.right);
     for (std::size_t i = 0; i < model_.plans.size(); ++i) collect_plan(i);
@@ -67,6 +68,21 @@ class Statements {
   }
 
  private:
+  // What the book has is in the unit of the first energy; what it is made of is checked where it stands.
+  void collect_book(const parse::Equation& equation) {
+    if (tree_.energies.empty()) return;
+    const NodeId unit = tree_.energies.front().variable;
+    NodeId left = equation.left;
+    if (tree_[left].kind == NodeKind::prime) left = tree_.child(left, 0);
+    relate(Origin::equation, left, unit);
+    if (tree_[equation.right].kind != NodeKind::sum) return;
+    for (const parse::Child& child : tree_.children_of(equation.right)) {
+      const parse::Node& node = tree_[child.node];
+      if (node.kind == NodeKind::name && names_.text(node.name) == "book.booked")
+        relate(Origin::equation, child.node, unit);
+    }
+  }
+
   void collect_power(const parse::Power& power) {
     const DimensionValue in = expressions_.evaluate(power.in, {});
     const DimensionValue out = expressions_.evaluate(power.out, {});

@@ -47,8 +47,7 @@ void Energies::write_guard(PendingGuard& pending) {
   if (port == nullptr) return;
   parse::Power& power = tree_.powers[port->index];
   if (power.given.valid()) {
-    program_.diags
-        .report(pending.guard.span, guarded_twice, parse::print(tree_, names_, pending.end.written))
+    program_.diags.report(pending.guard.span, guarded_twice, parse::print(tree_, names_, pending.end.written))
         .related(port->guarded, "guarded here before");
     return;
   }

@@ -280,7 +280,8 @@ struct Program {
   Function constrain;              // result: the constraints, then the entries of their Jacobian
   Function condition;              // result: the conditions
   Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
-  Function structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
+  Function
+      structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;

@@ -959,9 +959,8 @@ class Lowering {
     program_.ledger = model_.ledger;
     const auto place = [&](std::string_view name) {
       const auto found = std::ranges::find(program_.state_names, name);
-      return found == program_.state_names.end()
-                 ? 0u
-                 : static_cast<std::uint32_t>(found - program_.state_names.begin()) + 1;
+      return found == program_.state_names.end() ? 0u
+                                                 : static_cast<std::uint32_t>(found - program_.state_names.begin()) + 1;
     };
     program_.book_supplied = place("book.supplied");
     program_.book_dissipated = place("book.dissipated");

@@ -24,7 +24,8 @@ class Book {
     else
       equate(named("book.supplied"), zero());
     const NodeId stored_rate = prime(named("book.stored"));
-    integrate("book.dissipated", power.valid() ? both(parse::Op::minus, power, stored_rate) : b_.negative(stored_rate, span_));
+    integrate("book.dissipated",
+              power.valid() ? both(parse::Op::minus, power, stored_rate) : b_.negative(stored_rate, span_));
     const char* const start = "book.start";
     equate(prime(named(start)), zero());
     b_.tree.conditions.push_back({span_, named(start), b_.starting_time(span_), named("book.stored")});

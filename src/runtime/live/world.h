@@ -150,7 +150,7 @@ class World {
   std::array<double, 3> told_ = {};
   std::array<double, 3> force_ = {};
   bool was_present_ = false;
-  bool was_followed_ = false;  // a simulated hand told where it is before
+  bool was_followed_ = false;        // a simulated hand told where it is before
   std::shared_ptr<Hand> simulated_;  // null: a person's
   double speed_ = 1;                 // the limiter guards a real hand: its seconds are those of the clock
   Mailbox<Shown> shown_;
