@@ -7,6 +7,7 @@
 #include "abi/model.h"
 #include "api/load.h"
 #include "compiler/ir/cost.h"
+#include "compiler/reroll/reroll.h"
 #include "driver/commands.h"
 #include "driver/proofs.h"
 #include "driver/report.h"
@@ -33,6 +34,7 @@ struct Kept {
 };
 
 std::optional<sim::Failure> try_rate(ir::Program program, double rate, Kept& kept) {
+  reroll::reserve(program);
   emit_llvm::JitOptions tiers;
   tiers.tangents = tangent::needed_at_the_start(program);
   const ir::Program counted_program = program;

@@ -34,7 +34,12 @@ class Roles {
  private:
   void declare() {
     for (std::uint32_t i = 0; i < tree_.constants.size(); ++i) declare(Role::constant, tree_.constants[i], i);
-    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) declare(Role::parameter, tree_.parameters[i], i);
+    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) {
+      declare(Role::parameter, tree_.parameters[i], i);
+      // It is refused for that; what reads it is not to be told of a number.
+      const auto vector = model_.find(tree_.parameters[i].name);
+      if (vector && tree_[tree_.parameters[i].value].kind == NodeKind::tuple) model_.symbols[*vector].open = true;
+    }
     for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
     for (std::uint32_t i = 0; i < tree_.behaviours.size(); ++i) {
       const parse::Behaviour& behaviour = tree_.behaviours[i];

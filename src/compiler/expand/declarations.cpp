@@ -91,13 +91,46 @@ class Declarations {
       auto report = diags_.report(entry.span, name_taken, names_.text(name));
       const base::Span before = found->second.span;
       if (before.file == entry.span.file && before.begin == entry.span.begin)
-        report.hint("a loop declares it in every turn; make it a family: `{}[i in 1..3]`", names_.text(name));
+        report.hint("a loop declares it in every turn; number it by the loop's counter: `{}[i]`", names_.text(name));
       else
         report.related(found->second.span, "declared here before");
       return nullptr;
     }
     return &found->second;
   }
+
+  // Elements that are written one by one, `n[i]` in a loop, join the family that those before them made. What says more about all
+  // elements than a name and a number (the modes of an automaton, the phases of a sequence) comes from one line of the text.
+  Entry* enter_element(Scope& scope, NameId name, Entry entry) {
+    auto found = scope.entries.find(name);
+    if (found == scope.entries.end()) return enter(scope, name, std::move(entry));
+    Entry& family = found->second;
+    const bool is_same_line = family.span.file == entry.span.file && family.span.begin == entry.span.begin;
+    const bool is_loose = entry.what == What::behaviour || entry.what == What::event || entry.what == What::instance;
+    if (!family.is_family || family.what != entry.what || !(is_same_line || is_loose))
+      return enter(scope, name, std::move(entry));
+    const std::string& text = names_.text(name);
+    if (entry.low <= family.high) {
+      const std::string element = fmt::format("{}[{}]", text, entry.low);
+      auto report = diags_.report(entry.span, entry.low < family.low ? elements_apart : name_taken, element);
+      if (!is_same_line) report.related(family.span, "`{}` begins here, with the number {}", text, family.low);
+      report.hint("the elements of a family are written upward, each once: `for i in 1..3 {{ {}[i] = ..; }}`", text);
+      return nullptr;
+    }
+    if (entry.low > family.high + 1) {
+      diags_.report(entry.span, elements_apart, fmt::format("{}[{}]", text, entry.low))
+          .hint(
+              "the last before it is `{0}[{1}]`, and elements are numbered without gaps: `for i in 1..3 {{ {0}[i] = "
+              "..; }}`",
+              text, family.high);
+      return nullptr;
+    }
+    family.high = entry.high;
+    family.elements.insert(family.elements.end(), entry.elements.begin(), entry.elements.end());
+    return &family;
+  }
+
+  bool is_element(const parse::Family& family) const { return family.valid() && family.low == family.high; }
 
   // Every name that a body declares, and the instances in it. `locals`: counters of the loops around; `modes`: the `in` blocks around.
   void declare(Scope& scope, const Body& body, const Local* locals, const Mode* modes) {
@@ -189,7 +222,7 @@ class Declarations {
       entry.is_family = true;
       std::tie(entry.low, entry.high) = *range;
     }
-    return enter(scope, name, std::move(entry));
+    return is_element(family) ? enter_element(scope, name, std::move(entry)) : enter(scope, name, std::move(entry));
   }
 
   void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals, const Mode* modes) {
@@ -207,22 +240,32 @@ class Declarations {
       add_instance(scope, *called, item, name, locals, modes);
       return;
     }
-    const NameId name = tree_[item.left].name;
-    Entry entry{What::instance, tree_[item.left].span};
-    if (!item.family.valid()) {
-      entry.scope = add_instance(scope, *called, item, names_.text(name), locals, modes);
-    } else {
-      auto range = range_of(program_, item.family.low, item.family.high, scope, locals);
-      if (!range) return;
-      entry.is_family = true;
-      std::tie(entry.low, entry.high) = *range;
-      repeat(program_, item.family.low, item.family.high, item.family.index, scope, locals,
-             [&](const Local* inner, long long i) {
-               const std::string path = fmt::format("{}[{}]", names_.text(name), i);
-               entry.elements.push_back(add_instance(scope, *called, item, path, inner, modes));
-             });
+    NodeId left = item.left;
+    parse::Family family = item.family;
+    if (tree_[left].kind == NodeKind::index) {  // c[i] = C(..) in a loop
+      family.index = program_.names.intern("[]");
+      family.low = family.high = tree_.child(left, 1);
+      left = tree_.child(left, 0);
     }
-    enter(scope, name, std::move(entry));
+    const NameId name = tree_[left].name;
+    Entry entry{What::instance, tree_[left].span};
+    if (!family.valid()) {
+      entry.scope = add_instance(scope, *called, item, names_.text(name), locals, modes);
+      enter(scope, name, std::move(entry));
+      return;
+    }
+    auto range = range_of(program_, family.low, family.high, scope, locals);
+    if (!range) return;
+    entry.is_family = true;
+    std::tie(entry.low, entry.high) = *range;
+    repeat(program_, family.low, family.high, family.index, scope, locals, [&](const Local* inner, long long i) {
+      const std::string path = fmt::format("{}[{}]", names_.text(name), i);
+      entry.elements.push_back(add_instance(scope, *called, item, path, inner, modes));
+    });
+    if (is_element(family))
+      enter_element(scope, name, std::move(entry));
+    else
+      enter(scope, name, std::move(entry));
   }
 
   // `s = Sprng(x, y)` where the program speaks of `s.force`.

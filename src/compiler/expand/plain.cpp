@@ -55,6 +55,8 @@ bool is_plain(const parse::Tree& tree) {
          std::all_of(
              tree.events.begin(), tree.events.end(),
              [&](const parse::Event& item) { return !item.family.valid() && !is_timed_by_parameters(tree, item); }) &&
+         std::none_of(tree.parameters.begin(), tree.parameters.end(),
+                      [&](const parse::Parameter& item) { return mentions_parameter(tree, item.value); }) &&
          std::none_of(tree.conditions.begin(), tree.conditions.end(),
                       [&](const parse::Condition& item) { return mentions_parameter(tree, item.time); }) &&
          std::all_of(tree.behaviours.begin(), tree.behaviours.end(),

@@ -126,6 +126,7 @@ class Parser {
   void read_equation();
   bool read_family(Family& family);
   bool at_family() const;
+  bool at_elements() const;
   void read_behaviour();
   bool read_handler(Behaviour& behaviour);
   bool at_drawing() const;

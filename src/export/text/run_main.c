@@ -144,12 +144,57 @@ static void run_restore_warm(run_state* run) {
     tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
 }
 
+/* The shortest text that reads back as the same bits, as `tactus run` writes it: 15 digits when they do, then 16, then 17, without
+ * zeros at their end; as a plain number or with an exponent, whichever is shorter. */
 static void run_print(double value) {
-  if (value != value) {
-    fputs("nan", stdout);
-  } else {
-    printf("%.17g", value);
+  char text[40];
+  char digits[20];
+  int count = 0;
+  int exponent = 0;
+  if (value != value || value - value != 0.0) {
+    fputs(value != value ? "nan" : value > 0.0 ? "inf" : "-inf", stdout);
+    return;
   }
+  for (int precision = 14; precision <= 16; precision++) {
+    snprintf(text, sizeof text, "%.*e", precision, value);
+    if (strtod(text, NULL) == value) break;
+    /* Below a power of two doubles lie closer together than above: the next number of so many digits may be it. */
+    char* last = strchr(text, 'e') - 1;
+    if (precision < 16 && *last < '9') {
+      ++*last;
+      if (strtod(text, NULL) == value) break;
+    }
+  }
+  for (const char* c = text; *c; c++) {
+    if (*c == 'e') {
+      exponent = atoi(c + 1);
+      break;
+    }
+    if (*c >= '0' && *c <= '9') digits[count++] = *c;
+  }
+  while (count > 1 && digits[count - 1] == '0') count--;
+  const int size = exponent < 0 ? -exponent : exponent;
+  const int with_exponent = count + (count > 1) + (size < 100 ? 4 : 5);
+  const int plain = exponent < 0 ? 1 + count - exponent : exponent + 1 < count ? count + 1 : exponent + 1;
+  if (text[0] == '-') putchar('-');
+  if (with_exponent < plain) {
+    putchar(digits[0]);
+    if (count > 1) printf(".%.*s", count - 1, digits + 1);
+    printf("e%c%02d", exponent < 0 ? '-' : '+', size);
+    return;
+  }
+  if (exponent < 0) {
+    fputs("0.", stdout);
+    for (int k = 1; k < size; k++) putchar('0');
+    printf("%.*s", count, digits);
+    return;
+  }
+  /* An integer is written with all its digits. */
+  if (exponent + 1 >= count) {
+    printf("%.0f", text[0] == '-' ? -value : value);
+    return;
+  }
+  printf("%.*s.%.*s", exponent + 1, digits, count - exponent - 1, digits + exponent + 1);
 }
 
 /* Recording leaves no trace in what the motion depends on. */
