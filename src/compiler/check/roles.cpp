@@ -38,7 +38,9 @@ class Roles {
       declare(Role::parameter, tree_.parameters[i], i);
       // It is refused for that; what reads it is not to be told of a number.
       const auto vector = model_.find(tree_.parameters[i].name);
-      if (vector && tree_[tree_.parameters[i].value].kind == NodeKind::tuple) model_.symbols[*vector].open = true;
+      const parse::Node& value = tree_[tree_.parameters[i].value];
+      if (vector && value.kind == NodeKind::tuple)
+        model_.symbols[*vector].shape = expr::Shape::vector(value.child_count);
     }
     for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
     for (std::uint32_t i = 0; i < tree_.behaviours.size(); ++i) {

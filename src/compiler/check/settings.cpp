@@ -94,9 +94,11 @@ class SettingsReader {
       }
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         auto report = diags_.report(setting.name_span, unknown_setting, key);
-        if (const std::string_view ours = translated(settings_elsewhere, key); !ours.empty())
+        const auto near = base::nearest(key, known);
+        const std::string_view ours = translated(settings_elsewhere, key);
+        if (!ours.empty() && near != ours)
           report.hint("here it is called `{}`", ours);
-        else if (auto near = base::nearest(key, known))
+        else if (near)
           report.hint("did you mean `{}`?", *near);
         else
           report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");

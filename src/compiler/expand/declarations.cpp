@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "base/nearest.h"
 #include "compiler/expand/members.h"
@@ -26,6 +28,7 @@ class Declarations {
     Scope& top = add_scope(program_.items);
     declare_files(top);
     declare(top, program_.items, nullptr, nullptr);
+    settle_elements(top);
     return top;
   }
 
@@ -99,8 +102,9 @@ class Declarations {
     return &found->second;
   }
 
-  // Elements that are written one by one, `n[i]` in a loop, join the family that those before them made. What says more about all
-  // elements than a name and a number (the modes of an automaton, the phases of a sequence) comes from one line of the text.
+  // Elements that are written one by one, `n[i]` in a loop, join the family that others made; those that do not fit on at once wait until
+  // all names of the scope are declared. What says more about all elements than a name and a number (the modes of an automaton, the phases of
+  // a sequence) comes from one line of the text. The entry; null after reporting, and while it waits.
   Entry* enter_element(Scope& scope, NameId name, Entry entry) {
     auto found = scope.entries.find(name);
     if (found == scope.entries.end()) return enter(scope, name, std::move(entry));
@@ -109,25 +113,45 @@ class Declarations {
     const bool is_loose = entry.what == What::behaviour || entry.what == What::event || entry.what == What::instance;
     if (!family.is_family || family.what != entry.what || !(is_same_line || is_loose))
       return enter(scope, name, std::move(entry));
-    const std::string& text = names_.text(name);
-    if (entry.low <= family.high) {
-      const std::string element = fmt::format("{}[{}]", text, entry.low);
-      auto report = diags_.report(entry.span, entry.low < family.low ? elements_apart : name_taken, element);
-      if (!is_same_line) report.related(family.span, "`{}` begins here, with the number {}", text, family.low);
-      report.hint("the elements of a family are written upward, each once: `for i in 1..3 {{ {}[i] = ..; }}`", text);
+    if (entry.low >= family.low && entry.low <= family.high) {
+      auto report = diags_.report(entry.span, name_taken, fmt::format("{}[{}]", names_.text(name), entry.low));
+      if (!is_same_line) report.related(family.span, "`{}` begins here", names_.text(name));
+      report.hint("each element is written once: `for i in 1..3 {{ {}[i] = ..; }}`", names_.text(name));
       return nullptr;
     }
-    if (entry.low > family.high + 1) {
-      diags_.report(entry.span, elements_apart, fmt::format("{}[{}]", text, entry.low))
-          .hint(
-              "the last before it is `{0}[{1}]`, and elements are numbered without gaps: `for i in 1..3 {{ {0}[i] = "
-              "..; }}`",
-              text, family.high);
-      return nullptr;
+    if (entry.low == family.high + 1) {
+      family.high = entry.high;
+      family.elements.insert(family.elements.end(), entry.elements.begin(), entry.elements.end());
+      return &family;
     }
-    family.high = entry.high;
-    family.elements.insert(family.elements.end(), entry.elements.begin(), entry.elements.end());
-    return &family;
+    if (entry.low == family.low - 1) {
+      family.low = entry.low;
+      family.elements.insert(family.elements.begin(), entry.elements.begin(), entry.elements.end());
+      return &family;
+    }
+    waiting_.push_back({&scope, name, std::move(entry)});
+    return nullptr;
+  }
+
+  // All names of the scope are declared: elements that waited find their place, or have none.
+  void settle_elements(const Scope& scope) {
+    if (waiting_.empty()) return;
+    std::vector<Waiting> open, others;
+    for (Waiting& each : std::exchange(waiting_, {})) (each.scope == &scope ? open : others).push_back(std::move(each));
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.entry.low < b.entry.low; });
+    for (bool is_upward : {true, false}) {  // what continues the family upward, then what does downward
+      for (Waiting& each : open) enter_element(*each.scope, each.name, std::move(each.entry));
+      open = std::exchange(waiting_, {});
+      if (is_upward) std::reverse(open.begin(), open.end());
+    }
+    waiting_ = std::move(others);
+    for (const Waiting& each : open) {
+      const Entry& family = each.scope->entries.at(each.name);
+      diags_.report(each.entry.span, elements_apart, fmt::format("{}[{}]", names_.text(each.name), each.entry.low))
+          .hint("the others are numbered from {1} to {2}, and there are no gaps: `for i in 1..3 {{ {0}[i] = ..; }}`",
+                names_.text(each.name), family.low, family.high);
+    }
   }
 
   bool is_element(const parse::Family& family) const { return family.valid() && family.low == family.high; }
@@ -355,6 +379,7 @@ class Declarations {
     bind_arguments(scope, item, module_name);
     program_.instances.push_back(&scope);
     declare(scope, *scope.body, nullptr, nullptr);
+    settle_elements(scope);
     for (std::uint32_t i = 1; i < tree_[item.right].child_count && !scope.arguments.empty(); ++i) {
       const parse::Node& argument = tree_[tree_.child(item.right, i)];
       if (argument.kind != NodeKind::argument || scope.arguments.erase(argument.name) == 0) continue;
@@ -422,6 +447,12 @@ class Declarations {
   diag::Sink& diags_;
   std::unordered_set<NameId> bases_;  // names that stand before a dot
   bool bases_known_ = false;
+  struct Waiting {
+    Scope* scope;
+    NameId name;
+    Entry entry;
+  };
+  std::vector<Waiting> waiting_;  // elements that do not follow those declared so far
 };
 
 }  // namespace

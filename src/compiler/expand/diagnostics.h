@@ -33,6 +33,6 @@ inline constexpr diag::Kind<Text, Text> enters_no_variable{
     "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
 inline constexpr diag::Kind<Text> manner_without_rates{
     "E021", "`{}` says how samples pass between instances with rates, and these have none"};
-inline constexpr diag::Kind<Text> elements_apart{"E030", "`{}` does not follow the elements before it"};
+inline constexpr diag::Kind<Text> elements_apart{"E030", "`{}` does not follow the other elements"};
 
 }  // namespace expand

@@ -13,7 +13,7 @@
 //   behaviours        a behaviour may be a port: `ports y; reactive y = ..`. An event given for a port is that event.
 //   S(a);             is named S[1], S[2] .. in the order of the text.
 //   n[i] = .. in a    one element of the family `n`: behaviours, events, automata, transitions and instances that a loop writes
-//     loop            one by one, upward and without gaps.
+//     loop            one by one, without gaps.
 //   x[i in 1..3] = e  three quantities x[1], x[2], x[3]; `x` alone is the tuple of them.
 //   if i < 3 then a   a condition among counters, constants and numbers chooses here; the other branch need not exist.
 //   for i in 1..3 {}  the items once for each number.
