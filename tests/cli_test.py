@@ -582,7 +582,7 @@ class OtherCommands(CommandLineTest):
         exported = subprocess.run([self.folder / "out" / "m", "--solver", "rk4", "--step", "0.01"], check=True, capture_output=True, text=True)
         text = (self.folder / "run.csv").read_text()
         self.assertEqual(exported.stdout, text)
-        self.assertEqual(text.splitlines()[0], "t,F [N],x [m],p[1],p[2],n")
+        self.assertEqual(text.splitlines()[0], "t,x [m],p[1],p[2],n,F [N]")
 
     def test_exported_names_do_not_clash(self):
         for name, exported in [("tactus", "model_tactus"), ("TK_x", "model_TK_x"), ("run", "model_run"), ("\u03c9", "model")]:

@@ -428,15 +428,15 @@ class Hover(Served):
         self.assertIn("a vector of 2, = (1, 6)", text)
 
     def test_names_inside_modules_have_shapes_and_units(self):
-        self.open("""module Spring = ( ports x, F; parameter k = 4 [N/m]; system F = -k * x; rate = F'; )
+        self.open("""module Spring = ( ports x, F; parameter k = 4 [N/m]; system F = -k * x; change = F'; )
 boundary p(0) = 1 [m];
 system p' = pull / 3 [N*s/m];  s = Spring(p, pull);  leg[i in 1..2] = Spring(p, q[i], k = i);
 """, name="b.tact")
         self.diagnostics("b.tact")
         told = self.client.ask("textDocument/hover", self.at("-|k * x", name="b.tact"))["contents"]["value"]
         self.assertIn("parameter `k`, a scalar, in N/m", told)
-        told = self.client.ask("textDocument/hover", self.at("|rate = F'", name="b.tact"))["contents"]["value"]
-        self.assertIn("`rate`, a scalar, in N/s", told)
+        told = self.client.ask("textDocument/hover", self.at("|change = F'", name="b.tact"))["contents"]["value"]
+        self.assertIn("`change`, a scalar, in kg*m/s^3", told)
 
     def test_roles_of_variables(self):
         self.assertIn("state `x`", self.shown("m * |x''")[0])

@@ -204,7 +204,7 @@ Known ExpressionShapes::shape_of_name(NodeId id, const Scope* scope) {
     }
     return {};
   }
-  if (symbol.role == Role::parameter) return Known::of(Shape::scalar());
+  if (symbol.role == Role::parameter) return Known::of(symbol.shape);
   return symbol.open ? Known() : Known::of(symbol.shape);
 }
 
