@@ -40,11 +40,14 @@ uint32_t tk_ties_size(const tactus_model* model);
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last, or what is expected of it where that one was tiny. Where x moves by more than the tolerance, the first stage is no longer its derivative.
- * Only for a model that has some. */
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual is the
+ * largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first stage is no longer
+ * its derivative. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
+/* The same for any number of constraints and however they depend on each other: what tk_project falls back on. */
+int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+                   double tolerance);
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);

@@ -308,18 +308,36 @@ int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, do
   return TACTUS_OK;
 }
 
-Cvode::Cvode(const tactus_model& model) : engine_(std::make_unique<Engine>(model)) { table_.engine = engine_.get(); }
+Cvode::Cvode(const tactus_model& model) {
+  const std::uint32_t count = std::max(model.structure_count, 1u);
+  tables_.reserve(count);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    engines_.push_back(std::make_unique<Engine>(model.structure_count > 0 ? *model.structures[k] : model));
+    tables_.push_back({model, engines_.back().get()});
+    sources_.push_back(nullptr);
+    structures_.push_back(&tables_[k].model);
+  }
+}
 Cvode::~Cvode() = default;
 
-bool Cvode::is_sparse() const { return engine_->is_sparse(); }
+bool Cvode::is_sparse() const { return engines_.front()->is_sparse(); }
+
+void Cvode::fill(std::size_t k, const tactus_model* from) {
+  if (sources_[k] == from) return;
+  tables_[k].model = *from;
+  tables_[k].model.adaptive_step = step;
+  sources_[k] = from;
+}
 
 const tactus_model* Cvode::table(const tactus_model* model) {
-  if (model != source_) {
-    table_.model = *model;
-    table_.model.adaptive_step = step;
-    source_ = model;
+  if (model->structure_count == 0) {
+    fill(0, model);
+    return &tables_.front().model;
   }
-  return &table_.model;
+  for (std::uint32_t k = 0; k < model->structure_count; ++k) fill(k, model->structures[k]);
+  whole_ = *model;
+  whole_.structures = structures_.data();
+  return &whole_;
 }
 
 // The table is the first member of what `table` gives out.
