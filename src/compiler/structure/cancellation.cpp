@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <unordered_map>
 
 #include "compiler/symbolic/symbolic.h"
@@ -119,36 +120,85 @@ std::vector<double> left_null_vector(std::vector<std::vector<double>> a) {
   return {};
 }
 
+// Whether the rows, by these factors, add up to zero.
+bool cancels(const std::vector<double>& factors, const std::vector<std::vector<double>>& rows) {
+  constexpr double close = 1e-9;
+  for (std::size_t j = 0; j < rows.size(); ++j) {
+    double sum = 0, size = 0;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      sum += factors[i] * rows[i][j];
+      size += std::abs(factors[i] * rows[i][j]);
+    }
+    if (std::abs(sum) > close * size) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
-std::optional<Cancellation> find_cancellation(expr::Pool& pool, const std::vector<const flat::Equation*>& equations,
+std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vector<const flat::Equation*>& equations,
                                               const std::vector<ExprId>& unknowns) {
+  expr::Pool& pool = model.pool;
   std::unordered_map<ExprId, std::size_t> column;
   for (std::size_t j = 0; j < unknowns.size(); ++j) column.emplace(unknowns[j], j);
-  LinearForm form(pool, column);
-  std::vector<std::vector<double>> matrix;
+  std::set<std::uint32_t> parameters;
   for (const flat::Equation* equation : equations) {
-    std::vector<double> row(unknowns.size());
-    if (!form.add(equation->left, 1, row) || !form.add(equation->right, -1, row)) return std::nullopt;
-    matrix.push_back(std::move(row));
+    for (ExprId side : {equation->left, equation->right}) {
+      for (ExprId leaf : symbolic::leaves(pool, side, Op::parameter)) parameters.insert(pool[leaf].index);
+    }
   }
+  // With the parameters' first values, but for those moved: to values that have nothing to do with each other.
+  const auto matrix_of = [&](const std::set<std::uint32_t>& moved) -> std::optional<std::vector<std::vector<double>>> {
+    symbolic::Substitution numbers(pool, [&](ExprId leaf) {
+      if (pool[leaf].op != Op::parameter) return ExprId();
+      const std::uint32_t index = pool[leaf].index;
+      const double first = model.parameters[index].initial;
+      return pool.constant(moved.contains(index) ? 1.2360679775 * first + 0.6180339887 / (index + 1.7320508076) : first);
+    });
+    LinearForm form(pool, column);
+    std::vector<std::vector<double>> matrix;
+    for (const flat::Equation* equation : equations) {
+      std::vector<double> row(unknowns.size());
+      const ExprId left = parameters.empty() ? equation->left : numbers(equation->left);
+      const ExprId right = parameters.empty() ? equation->right : numbers(equation->right);
+      if (!form.add(left, 1, row) || !form.add(right, -1, row)) return std::nullopt;
+      matrix.push_back(std::move(row));
+    }
+    return matrix;
+  };
+  auto matrix = matrix_of({});
+  if (!matrix) return std::nullopt;
   Cancellation found;
-  found.factors = left_null_vector(std::move(matrix));
+  found.factors = left_null_vector(std::move(*matrix));
   if (found.factors.empty()) return std::nullopt;
   double largest = 0;
   for (double factor : found.factors) {
     if (std::abs(factor) > std::abs(largest)) largest = factor;
   }
+  for (double& factor : found.factors) {
+    factor /= largest;
+    if (std::abs(factor) < rounding) factor = 0;
+  }
+  if (!parameters.empty()) {
+    auto other = matrix_of(parameters);
+    if (!other) return std::nullopt;
+    if (!cancels(found.factors, *other)) {
+      if (left_null_vector(std::move(*other)).empty()) return std::nullopt;  // these values alone make it so
+      for (std::uint32_t each : parameters) {
+        auto moved = matrix_of({each});
+        if (moved && !cancels(found.factors, *moved)) found.parameters.push_back(each);
+      }
+      if (found.parameters.empty()) found.parameters.assign(parameters.begin(), parameters.end());
+      return found;
+    }
+  }
   symbolic::Substitution at_zero(pool,
                                  [&](ExprId leaf) { return column.contains(leaf) ? pool.constant(0) : ExprId(); });
   found.rest = pool.constant(0);
   for (std::size_t i = 0; i < equations.size(); ++i) {
-    double& factor = found.factors[i];
-    factor /= largest;
-    if (std::abs(factor) < rounding) factor = 0;
-    if (factor == 0) continue;
+    if (found.factors[i] == 0) continue;
     const ExprId left = at_zero(pool.subtract(equations[i]->left, equations[i]->right));
-    found.rest = pool.add(found.rest, pool.multiply(pool.constant(factor), left));
+    found.rest = pool.add(found.rest, pool.multiply(pool.constant(found.factors[i]), left));
   }
   return found;
 }
