@@ -398,6 +398,14 @@ class Failures(ProblemTest):
         self.assertIn("x' + (t - 2.2) * y' = cos(t)", failure["text"])
         self.assertAlmostEqual(rows[-1]["t"], 3, delta=1e-9)
 
+    def test_a_matrix_that_is_singular_in_the_middle_of_a_step(self):
+        # (t - 3.25) y' = cos(t) - 1: a step of 0.5 from 3 is evaluated at 3.25, and that is what is told; rows are kept until 3.
+        text = "boundary x(0) = 0; y(0) = 0;\nsystem\n  x' + y' = 1;\n  x' + (t - 2.25) * y' = cos(t);"
+        for solver in ["rk4", "bs3"]:
+            failure, rows = self.failed(text, "singular", "--solver", solver, "--step", 0.5)
+            self.assertEqual(failure["time"], 3.25)
+            self.assertAlmostEqual(rows[-1]["t"], 3, delta=1e-9)
+
     def test_a_step_that_shrinks_to_nothing(self):
         # x = 1 / (1 - t): an error of the tolerance in x is one of it in the time at which it ends.
         for solver, allowed in [("tsit5", 1e-5), ("dop853", 1e-5), ("rosenbrock", 1e-5), ("cvode", 1e-4)]:
@@ -423,11 +431,21 @@ class Failures(ProblemTest):
 
     def test_a_motion_that_ends_does_not_creep_on(self):
         # x^2 = 1 - t ends at t = 1; beyond it 0 draws x from both sides.
-        for solver in ["tsit5", "bs3", "dop853", "rosenbrock"]:
+        for solver in ["tsit5", "bs3", "dop853", "rosenbrock", "cvode"]:
             failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = -1 / (2 * x);", "step_too_small", "--solver", solver)
             self.assertAlmostEqual(failure["time"], 1, delta=1e-3)
             self.assertEqual((failure["line"], failure["equations"]), (3, "x' = -1 / (2 * x)"))
             self.assertAlmostEqual(rows[5]["x"], math.sqrt(0.5), delta=1e-4)
+
+    def test_bdf_does_not_step_over_the_end(self):
+        # Its steps err alike, and some 100 of them, 500 at fine tolerances, add up before x is 0: an error in x^2 is one in time.
+        for tolerance, many in [(1e-3, 30), (1e-4, 50), (1e-5, 100), (1e-7, 500), (1e-9, 500)]:
+            failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = -1 / (2 * x);", "step_too_small", "--solver", "cvode",
+                                        "--tolerance", tolerance)
+            self.assertLess(abs(failure["time"] - 1), many * tolerance)
+            self.assertLess(abs(failure["states"]["x"]), max(10 * tolerance, 1e-6))
+            self.assertEqual((failure["line"], failure["equations"]), (3, "x' = -1 / (2 * x)"))
+            self.assertLess(max(row["x"] for row in rows), 1.0001)
 
 
 if __name__ == "__main__":

@@ -78,7 +78,7 @@ class LinearForm {
   std::vector<bool> visited_;
 };
 
-// A vector y, not zero, with y A = 0; empty when A is regular.
+// A vector y, not zero, with y A = 0; empty when the rows of A are independent.
 std::vector<double> left_null_vector(std::vector<std::vector<double>> a) {
   const std::size_t n = a.size();
   std::vector<std::vector<double>> made(n, std::vector<double>(n));
@@ -93,7 +93,7 @@ std::vector<double> left_null_vector(std::vector<std::vector<double>> a) {
     double best = rounding * largest;
     for (std::size_t i = 0; i < n; ++i) {
       if (is_used[i]) continue;
-      for (std::size_t j = 0; j < n; ++j) {
+      for (std::size_t j = 0; j < a[i].size(); ++j) {
         if (std::abs(a[i][j]) > best) {
           best = std::abs(a[i][j]);
           pivot_row = i;
@@ -110,10 +110,8 @@ std::vector<double> left_null_vector(std::vector<std::vector<double>> a) {
     for (std::size_t i = 0; i < n; ++i) {
       if (is_used[i] || a[i][pivot_column] == 0) continue;
       const double factor = a[i][pivot_column] / a[pivot_row][pivot_column];
-      for (std::size_t j = 0; j < n; ++j) {
-        a[i][j] -= factor * a[pivot_row][j];
-        made[i][j] -= factor * made[pivot_row][j];
-      }
+      for (std::size_t j = 0; j < a[i].size(); ++j) a[i][j] -= factor * a[pivot_row][j];
+      for (std::size_t j = 0; j < n; ++j) made[i][j] -= factor * made[pivot_row][j];
       a[i][pivot_column] = 0;
     }
   }
@@ -123,7 +121,7 @@ std::vector<double> left_null_vector(std::vector<std::vector<double>> a) {
 // Whether the rows, by these factors, add up to zero.
 bool cancels(const std::vector<double>& factors, const std::vector<std::vector<double>>& rows) {
   constexpr double close = 1e-9;
-  for (std::size_t j = 0; j < rows.size(); ++j) {
+  for (std::size_t j = 0; j < rows.front().size(); ++j) {
     double sum = 0, size = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
       sum += factors[i] * rows[i][j];
@@ -142,14 +140,18 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
   std::unordered_map<ExprId, std::size_t> column;
   for (std::size_t j = 0; j < unknowns.size(); ++j) column.emplace(unknowns[j], j);
   std::set<std::uint32_t> parameters;
+  bool reads_time = false;
   for (const flat::Equation* equation : equations) {
     for (ExprId side : {equation->left, equation->right}) {
       for (ExprId leaf : symbolic::leaves(pool, side, Op::parameter)) parameters.insert(pool[leaf].index);
+      reads_time = reads_time || !symbolic::leaves(pool, side, Op::time).empty();
     }
   }
-  // With the parameters' first values, but for those moved: to values that have nothing to do with each other.
+  const bool are_numbers = parameters.empty() && !reads_time;
+  // With the parameters' first values, but for those moved: to values that have nothing to do with each other; the time too.
   const auto matrix_of = [&](const std::set<std::uint32_t>& moved) -> std::optional<std::vector<std::vector<double>>> {
     symbolic::Substitution numbers(pool, [&](ExprId leaf) {
+      if (pool[leaf].op == Op::time) return pool.constant(moved.empty() ? 0.7548776662 : 1.3247179572);
       if (pool[leaf].op != Op::parameter) return ExprId();
       const std::uint32_t index = pool[leaf].index;
       const double first = model.parameters[index].initial;
@@ -159,9 +161,10 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
     std::vector<std::vector<double>> matrix;
     for (const flat::Equation* equation : equations) {
       std::vector<double> row(unknowns.size());
-      const ExprId left = parameters.empty() ? equation->left : numbers(equation->left);
-      const ExprId right = parameters.empty() ? equation->right : numbers(equation->right);
+      const ExprId left = are_numbers ? equation->left : numbers(equation->left);
+      const ExprId right = are_numbers ? equation->right : numbers(equation->right);
       if (!form.add(left, 1, row) || !form.add(right, -1, row)) return std::nullopt;
+      if (!std::all_of(row.begin(), row.end(), [](double entry) { return std::isfinite(entry); })) return std::nullopt;
       matrix.push_back(std::move(row));
     }
     return matrix;
@@ -179,13 +182,18 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
     factor /= largest;
     if (std::abs(factor) < rounding) factor = 0;
   }
-  if (!parameters.empty()) {
-    auto other = matrix_of(parameters);
+  if (!are_numbers) {
+    const std::uint32_t time_alone = static_cast<std::uint32_t>(model.parameters.size());
+    const auto later = matrix_of({time_alone});
+    if (!later || !cancels(found.factors, *later)) return std::nullopt;  // by factors that depend on time: the run will say when
+    std::set<std::uint32_t> all = parameters;
+    all.insert(time_alone);
+    auto other = matrix_of(all);
     if (!other) return std::nullopt;
     if (!cancels(found.factors, *other)) {
       if (left_null_vector(std::move(*other)).empty()) return std::nullopt;  // these values alone make it so
       for (std::uint32_t each : parameters) {
-        auto moved = matrix_of({each});
+        const auto moved = matrix_of({each});
         if (moved && !cancels(found.factors, *moved)) found.parameters.push_back(each);
       }
       if (found.parameters.empty()) found.parameters.assign(parameters.begin(), parameters.end());

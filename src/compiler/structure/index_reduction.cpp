@@ -91,7 +91,7 @@ class Reduction {
       report_cancelling_by_parameters(block, found, place, names);
       return false;
     }
-    const bool is_settled = symbolic::leaves(pool_, found.rest, Op::variable).empty();
+    const bool is_settled = symbolic::leaves(pool_, found.rest, Op::variable).empty() || is_said_already(found.rest);
     auto report =
         is_settled || draft_.chain[block[place]].variable != Link::none
             ? diags_.report(replaced.span, cancel_for_good, names)
@@ -112,6 +112,23 @@ class Reduction {
     draft_.equations[block[place]].right = found.rest;
     draft_.equations[block[place]].component = flat::differentiated;
     return true;
+  }
+
+  // Whether what is left, with equations that ties are kept by, leaves nothing to determine: z + u = sin(t), and then z + u = cos(t).
+  bool is_said_already(ExprId rest) {
+    std::vector<ExprId> names = symbolic::leaves(pool_, rest, Op::variable);
+    const Equation left{pool_.constant(0), rest, {}, 0};
+    std::vector<const Equation*> equations = {&left};
+    for (const Equation& constraint : draft_.constraints) {
+      const auto of_constraint = symbolic::leaves(pool_, pool_.subtract(constraint.left, constraint.right), Op::variable);
+      const bool is_about_these = std::all_of(of_constraint.begin(), of_constraint.end(), [&](ExprId leaf) {
+        return std::find(names.begin(), names.end(), leaf) != names.end();
+      });
+      if (is_about_these) equations.push_back(&constraint);
+    }
+    if (equations.size() < 2 || equations.size() > largest_block) return false;
+    const auto found = find_cancellation(model_, equations, names);
+    return found && found->factors.front() != 0;
   }
 
   // What is left would have to be divided by parameters, which may change and be zero.
