@@ -92,6 +92,8 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
 /* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing but
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
+/* After a step of tsit5: leaves its interpolant in the form that tk_dense reads for cvode. */
+void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance);
 
 /* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
  * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE
