@@ -356,6 +356,33 @@ system
         self.near(self.voltages(self.run_model(text, "--set", "R=9000")), self.PUBLISHED, 1e-7)
 
 
+class ChemicalAkzoNobel(ProblemTest):
+    """The public test set's: five rates and an equation that y6 follows from, with a start printed for all six."""
+    TEXT = """simulation ending_time = 180
+boundary y(0) = (0.444, 0.00123, 0, 0.007, 0, {});
+system
+  r1 = 18.7*y[1]^4*sqrt(y[2]);  r2 = 0.58*y[3]*y[4];  r3 = 0.58/34.4*y[1]*y[5];  r4 = 0.09*y[1]*y[4]^2;
+  r5 = 0.42*y[6]^2*sqrt(y[2]);  inflow = 3.3*(0.9/737 - y[2]);
+  y[1]' = -2*r1 + r2 - r3 - r4;
+  y[2]' = -0.5*r1 - r4 - 0.5*r5 + inflow;
+  y[3]' = r1 - r2 + r3;
+  y[4]' = -r2 + r3 - 2*r4;
+  y[5]' = r2 - r3 + r5;
+  0 = 115.83*y[1]*y[4] - y[6];
+"""
+    PUBLISHED = [0.1150794920661702, 0.1203831471567715e-2, 0.1611562887407974, 0.3656156421249283e-3, 0.1708010885264404e-1,
+                 0.4873531310307455e-2]
+
+    def test_published(self):
+        for solver, many in [("rosenbrock", 10), ("cvode", 1000), ("tsit5", 10)]:
+            told = self.run_model(self.TEXT.format("0.35999964"), "--solver", solver, "--tolerance", 1e-9)
+            self.near(told["values"]["y"], self.PUBLISHED, many * 1e-9, solver)
+
+    def test_a_start_that_does_not_follow(self):
+        told, _ = self.run_rows(self.TEXT.format("0.36"), exit_code=4)
+        self.assertEqual((told["failure"]["kind"], told["failure"]["line"]), ("no_start", 2))
+
+
 class Failures(ProblemTest):
     """A run that cannot go on says when and at which values, exits with 4, and keeps the rows until then."""
     def failed(self, system, kind, *options):
