@@ -379,7 +379,7 @@ system
             self.near(told["values"]["y"], self.PUBLISHED, many * 1e-9, solver)
 
     def test_a_start_that_does_not_follow(self):
-        told, _ = self.run_rows(self.TEXT.format("0.36"), exit_code=4)
+        told, _ = self.run_rows(self.TEXT.format("0.4"), exit_code=4)
         self.assertEqual((told["failure"]["kind"], told["failure"]["line"]), ("no_start", 2))
 
 

@@ -162,8 +162,7 @@ int equilibrium(const EquilibriumOptions& options) {
   }
   if (all.empty()) {
     control::Equilibrium found = control::find_equilibrium(model, instance, point.free);
-    if (found.status != TACTUS_OK)
-      return tell_failure(given, point, found.status, "the guess cannot be evaluated");
+    if (found.status != TACTUS_OK) return tell_failure(given, point, found.status, "the guess cannot be evaluated");
     if (!found.is_found) return tell_no_rest(given.json, point, found);
     all.push_back({std::move(found), {}, {}, {}});
   }

@@ -170,8 +170,7 @@ int tk_project_any(const tactus_model* model, tactus_instance* instance, double 
     }
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     if (size > tolerance) instance->first_stage_valid = 0;
-    is_last = k == iterations || size <= TK_PROJECTION_TINY ||
-              (is_again && size * size <= TK_PROJECTION_SMALL * last);
+    is_last = k == iterations || size <= TK_PROJECTION_TINY || (is_again && size * size <= TK_PROJECTION_SMALL * last);
     last = size;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);

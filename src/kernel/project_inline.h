@@ -124,8 +124,7 @@ TK_ALWAYS_INLINE int tk_project_few(const tactus_model* model, tactus_instance* 
 /* tk_project where the model may be a constant. */
 TK_ALWAYS_INLINE int tk_project_here(const tactus_model* model, tactus_instance* instance, double t, double* x,
                                      int iterations, double tolerance, int specialised) {
-  if (!specialised || !tk_has_few_constraints(model))
-    return tk_project(model, instance, t, x, iterations, tolerance);
+  if (!specialised || !tk_has_few_constraints(model)) return tk_project(model, instance, t, x, iterations, tolerance);
   double room[TK_FEW_ROOM];
   if (tk_project_few(model, instance, t, x, iterations, tolerance, room)) return TACTUS_OK;
   /* x may live in registers: a copy goes out. */

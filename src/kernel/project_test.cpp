@@ -149,7 +149,8 @@ TEST(Project, FewConstraintsAreNoOthers) {
   std::uniform_real_distribution<double> number(-1, 1);
   for (int round = 0; round < 300; ++round) {
     Circle few({free_, free_, free_, free_}), any({free_, free_, free_, free_});
-    const double angle = 4 * number(dice), speed = 5 * number(dice), off = std::pow(10, -8 + 6 * std::abs(number(dice)));
+    const double angle = 4 * number(dice), speed = 5 * number(dice),
+                 off = std::pow(10, -8 + 6 * std::abs(number(dice)));
     std::vector<double> x = {std::cos(angle), std::sin(angle), -speed * std::sin(angle), speed * std::cos(angle)};
     for (double& value : x) value += off * number(dice);
     std::vector<double> y = x;
@@ -166,9 +167,16 @@ TEST(Project, FewConstraintsAreNoOthers) {
 TEST(Project, FewConstraintsThatNearlyAgreeAreLeftToPivots) {
   Circle few({free_, free_, free_, free_}), any({free_, free_, free_, free_});
   for (Circle* circle : {&few, &any}) {
-    circle->model.constrain = [](const tactus_model*, tactus_instance*, double, const double* s, double* result) -> int {
+    circle->model.constrain = [](const tactus_model*, tactus_instance*, double, const double* s,
+                                 double* result) -> int {
       const double made[] = {s[0] + s[1] - 1,  // and s[0] + s[1] + (s[2] + s[3]) / 100 = 1
-                             s[0] + s[1] + 0.01 * (s[2] + s[3]) - 1, 1, 1, 1, 1, 0.01, 0.01};
+                             s[0] + s[1] + 0.01 * (s[2] + s[3]) - 1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             0.01,
+                             0.01};
       std::memcpy(result, made, sizeof made);
       return TACTUS_OK;
     };

@@ -155,7 +155,8 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
       if (pool[leaf].op != Op::parameter) return ExprId();
       const std::uint32_t index = pool[leaf].index;
       const double first = model.parameters[index].initial;
-      return pool.constant(moved.contains(index) ? 1.2360679775 * first + 0.6180339887 / (index + 1.7320508076) : first);
+      return pool.constant(moved.contains(index) ? 1.2360679775 * first + 0.6180339887 / (index + 1.7320508076)
+                                                 : first);
     });
     LinearForm form(pool, column);
     std::vector<std::vector<double>> matrix;
@@ -185,7 +186,8 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
   if (!are_numbers) {
     const std::uint32_t time_alone = static_cast<std::uint32_t>(model.parameters.size());
     const auto later = matrix_of({time_alone});
-    if (!later || !cancels(found.factors, *later)) return std::nullopt;  // by factors that depend on time: the run will say when
+    if (!later || !cancels(found.factors, *later))
+      return std::nullopt;  // by factors that depend on time: the run will say when
     std::set<std::uint32_t> all = parameters;
     all.insert(time_alone);
     auto other = matrix_of(all);

@@ -127,7 +127,8 @@ class Counts {
       for (ExprId side : {draft_.written[i].first, draft_.written[i].second}) {
         for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
           const auto span = draft_.constants.spans.find(pool_[leaf].index);
-          if (span == draft_.constants.spans.end() || told.size() == 4 || !told.insert(pool_[leaf].index).second) continue;
+          if (span == draft_.constants.spans.end() || told.size() == 4 || !told.insert(pool_[leaf].index).second)
+            continue;
           report.related(span->second, "`{}` is {} by this one", variable_name(model_, pool_[leaf].index),
                          expr::print_number(draft_.constants.numbers.at(pool_[leaf].index)));
         }

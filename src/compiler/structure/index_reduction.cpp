@@ -120,7 +120,8 @@ class Reduction {
     const Equation left{pool_.constant(0), rest, {}, 0};
     std::vector<const Equation*> equations = {&left};
     for (const Equation& constraint : draft_.constraints) {
-      const auto of_constraint = symbolic::leaves(pool_, pool_.subtract(constraint.left, constraint.right), Op::variable);
+      const auto of_constraint =
+          symbolic::leaves(pool_, pool_.subtract(constraint.left, constraint.right), Op::variable);
       const bool is_about_these = std::all_of(of_constraint.begin(), of_constraint.end(), [&](ExprId leaf) {
         return std::find(names.begin(), names.end(), leaf) != names.end();
       });
@@ -138,8 +139,8 @@ class Reduction {
     std::string parameters;
     for (std::size_t i = 0; i < found.parameters.size() && i < 4; ++i) {
       const flat::Parameter& parameter = model_.parameters[found.parameters[i]];
-      parameters +=
-          fmt::format("{}`constant {} = {};`", i == 0 ? "" : " ", parameter.name, expr::print_number(parameter.initial));
+      parameters += fmt::format("{}`constant {} = {};`", i == 0 ? "" : " ", parameter.name,
+                                expr::print_number(parameter.initial));
       report.related(parameter.span, "this is a parameter");
     }
     report.hint(

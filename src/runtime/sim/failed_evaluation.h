@@ -17,7 +17,8 @@ struct FailedEvaluation {
 };
 
 // `at`: before the step, with the status and failed_block that it ended with. Empty when the step does not fail the same way again.
-[[nodiscard]] std::optional<FailedEvaluation> find_failed_evaluation(const tactus_model& model, const tactus_instance& at,
-                                                                     tactus_solver solver, double step);
+[[nodiscard]] std::optional<FailedEvaluation> find_failed_evaluation(const tactus_model& model,
+                                                                     const tactus_instance& at, tactus_solver solver,
+                                                                     double step);
 
 }  // namespace sim
