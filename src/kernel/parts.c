@@ -334,9 +334,13 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   const int64_t steps = instance->steps;
   tk_tie(model, &tied);
   tied.structures = inner;
-  const int status = tk_free_part(&tied, instance, solver, h, tolerance, t_end, 0);
+  /* The host's cvode knows nothing of ties: along them tsit5 stands in for it. */
+  const int used = solver == TACTUS_CVODE ? TACTUS_TSIT5 : solver;
+  int status = tk_free_part(&tied, instance, used, h, tolerance, t_end, 0);
   if (status != TACTUS_OK || !(instance->time > from)) return status;
-  return tk_end_tied_part(&tied, instance, solver, from, steps);
+  status = tk_end_tied_part(&tied, instance, used, from, steps);
+  if (used != solver) tk_tsit5_as_cvode(model, instance);
+  return status;
 }
 
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,

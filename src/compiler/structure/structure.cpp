@@ -62,6 +62,7 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   }
 
   sorted.constants = std::move(draft.constants.numbers);
+  sorted.constant_spans = std::move(draft.constants.spans);
   sorted.constraints = std::move(draft.constraints);
   return sorted;
 }

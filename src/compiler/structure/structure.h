@@ -74,7 +74,8 @@ struct Jump {
 struct Sorted {
   std::vector<ExprId> states;       // leaves; by variable, then order
   std::vector<ExprId> state_rates;  // the leaf of each state's derivative: the next state, or an unknown
-  std::unordered_map<std::uint32_t, double> constants;  // by variable
+  std::unordered_map<std::uint32_t, double> constants;           // by variable
+  std::unordered_map<std::uint32_t, base::Span> constant_spans;  // the equation that says so
   // Equations that index reduction differentiated, and their derivatives but for the last: left = right at all times.
   std::vector<flat::Equation> constraints;
   System motion;
