@@ -296,7 +296,7 @@ std::string c_source(const ir::Program& given, const std::string& name) {
   // With the derivative's tangent, so that `rosenbrock` travels.
   ir::Program program = given;
   const auto add_tangents = [](ir::Program& to) {
-    if (!to.tangents) tangent::add(to, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(to));
+    if (!to.tangents) tangent::add(to, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_by_the_kernel(to));
   };
   for (ir::Program& structure : program.structures) add_tangents(structure);
   if (program.structures.empty()) add_tangents(program);

@@ -78,7 +78,7 @@ DECLARE(int, tangent_size, Model m, int function) {
     case TACTUS_OF_CONDITIONS:
       return (int)m->condition_count;
     default:
-      return (int)m->discrete_count;
+      return (int)(m->discrete_count + m->state_count);
   }
 }
 DECLARE(int, tangent, Model m, Instance i, int function, double t, const double* x, const double* direction,
