@@ -198,6 +198,21 @@ class Splitting {
     }
     model.equations = {};
     for (const flat::Equation& equation : equations) model.equations.push(equation);
+    model.invariants.clear();
+    for (flat::Equation invariant : model_.invariants) {
+      const auto is_there = [&](const Combination& c) { return holds(model, invariant.mode, c); };
+      if (std::none_of(combinations.begin(), combinations.end(), is_there)) continue;
+      fold(invariant.left);
+      fold(invariant.right);
+      if (!std::all_of(combinations.begin(), combinations.end(), is_there)) {
+        fold(invariant.mode);
+        const ExprId off = model.pool.subtract(invariant.left, invariant.right);
+        invariant.right = model.pool.constant(0);
+        invariant.left = model.pool.make(Op::select, invariant.mode, off, invariant.right);
+      }
+      invariant.mode = {};
+      model.invariants.push_back(invariant);
+    }
     for (flat::Condition& condition : model.conditions) fold(condition.value);
     for (flat::Drawing& drawing : model.drawings) {
       for (flat::DrawnOption& option : drawing.options) {
