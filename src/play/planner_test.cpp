@@ -107,7 +107,7 @@ TEST(Planner, BeginsAtTheInstantThatWasSettled) {
   world.tick_until(0.12);
   EXPECT_EQ(world.counts().begun, 0);
   EXPECT_EQ(world.value("ball"), 0);
-  EXPECT_DOUBLE_EQ(world.value("p"), 0.06);  // it was moved along
+  EXPECT_NEAR(world.value("p"), 0.06, 1e-12);  // it was moved along
   world.tick();
   EXPECT_EQ(world.counts().begun, 1);
   EXPECT_EQ(world.value("ball"), 1);
