@@ -228,7 +228,7 @@ system
   in ball.Held    { N = 0;  p' = (0, 0); }
   in ball.Flying  { N = 0;  Fx = 0;  Fy = 0; }
   in ball.Rolling { p[2] = 0.1 * p[1];  Fx = 0;  Fy = 0; }
-  transition Land in ball.Flying when p[2] <= 0.5 + 0.1 * p[1] && p'[2] < 0 {
+  transition Land in ball.Flying when p[2] <= 0.05 + 0.1 * p[1] && p'[2] < 0 {
     goto ball.Rolling;  next(p') = p'[1] * (1, 0.1);  enforce positions;
   }
   plan Throw in ball.Held when p[1] <= 0

@@ -76,8 +76,9 @@ uint32_t tk_slopes_size(const tactus_model* model, uint32_t columns);
 void tk_begin_slopes(const tactus_model* model, tactus_instance* instance, uint32_t columns, const uint32_t* places);
 /* Behind a part by tsit5 from `from`, before anything fires. */
 void tk_follow_part(const tactus_model* model, tactus_instance* instance, double from);
-/* Around all that happens at one instant: how fast the instant itself moves; and the flow behind it. */
-void tk_open_instant(const tactus_model* model, tactus_instance* instance);
+/* Around all that happens at one instant: how fast the instant itself moves, by the guard of `event` or, when that is -1, by what has
+ * changed; and the flow behind it. */
+void tk_open_instant(const tactus_model* model, tactus_instance* instance, int32_t event);
 void tk_close_instant(const tactus_model* model, tactus_instance* instance);
 /* Before an event fires; after a jump was put onto the constraints of its mode. */
 void tk_follow_firing(const tactus_model* model, tactus_instance* instance, uint32_t event);

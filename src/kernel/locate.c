@@ -9,9 +9,9 @@
  * middle, it tells nothing: then the piece is halved, and the next adaptive step is no longer than the guards let pieces be.
  *
  * The bracket is then shortened by the method of Oliveira and Takahashi (An enhancement of the bisection method average performance
- * preserving minmax optimality, ACM TOMS 47, 2021): regula falsi, moved a little towards the middle (by no more than twice what the estimate has
- * moved by since the last one, so that one on either side of it ends the search), and never further from it than bisection with four
- * steps more allows. Of several guards the earliest estimate counts; a change without a guard takes the middle. */
+ * preserving minmax optimality, ACM TOMS 47, 2021): regula falsi, moved a little towards the middle, and never further from it
+ * than bisection with one step more allows. Of several guards the earliest estimate counts; a change without a guard takes
+ * the middle. */
 #include "kernel/hybrid.h"
 
 static const double tk_default_precision = 1e-9;
@@ -289,9 +289,8 @@ static int tk_shorten(const tactus_model* model, tactus_instance* instance, int 
                       double precision) {
   double high = *end;
   const double first = high - low;
-  double reach = 8.0 * precision; /* half the precision, times two to the number of steps that remain */
-  while (reach < 8.0 * first) reach *= 2.0;
-  double last = tk_infinite(); /* the last estimate */
+  double reach = precision; /* half the precision, times two to the number of steps that remain */
+  while (reach < first) reach *= 2.0;
   for (uint32_t steps = 0; high - low > precision || !tk_is_near(model, instance); steps++) {
     /* A guard that jumps comes no nearer: then the bracket is as short as times can be told apart. */
     if (high - low <= tk_rounding * tk_abs(high) || steps > 1000u) break;
@@ -304,9 +303,7 @@ static int tk_shorten(const tactus_model* model, tactus_instance* instance, int 
     const double middle = low + 0.5 * (high - low);
     const double estimate = tk_estimate(model, instance, low, high);
     const double towards = middle >= estimate ? 1.0 : -1.0;
-    const double drift = tk_max(0.4 * precision, 2.0 * tk_abs(estimate - last));
-    const double shift = tk_min(0.2 * (high - low) * ((high - low) / first), drift);
-    last = estimate;
+    const double shift = 0.2 * (high - low) * ((high - low) / first);
     double t = shift <= tk_abs(middle - estimate) ? estimate + towards * shift : middle;
     const double radius = tk_max(reach - 0.5 * (high - low), 0.0);
     if (tk_abs(t - middle) > radius) t = middle - towards * radius;

@@ -108,11 +108,13 @@ static int tk_try_out(const tactus_model* whole, tactus_instance* instance, cons
     if (part == TK_PLAN_PARTS) return TACTUS_NO_PLAN;
     const tactus_model* model = tk_active(whole, instance);
     const double from = instance->time;
-    if (matrix && tk_is_due(model, instance)) tk_open_instant(model, instance);
     status = tk_watch(model, instance, from, tk_states(model, instance));
     if (status != TACTUS_OK) break;
     const double* watched = tactus_data_const(instance) + model->layout.watched;
     const int ends = watched[model->events[phases[phase].event].first] > 0.5;
+    if (matrix && (ends || tk_is_due(model, instance))) {
+      tk_open_instant(model, instance, ends ? (int32_t)phases[phase].event : -1);
+    }
     if (ends) {
       if (at + phases[phase].target_count > plan->chosen_count) return TACTUS_NO_PLAN;
       tk_take_targets(model, instance, &phases[phase], left + at, matrix ? matrix + at * plan->chosen_count : 0);

@@ -14,8 +14,8 @@
  *   X = s + f dtau                     of the states where it happens; through each jump by the tangent of its `fire` along (dtau, X)
  *   s+ = X - f+ dtau                   saltation
  *
- * Into the constraints of a mode X is put as the states are, but to first order. Clocks' ticks do not move: dtau = 0. Of several relations
- * that change at one instant the first in the table gives dtau.
+ * Into the constraints of a mode X is put as the states are, but to first order. Clocks' ticks do not move: dtau = 0, unless a relation changes at
+ * the same instant. Of several relations that do the first in the table gives dtau; where a phase of a plan ends, its own.
  *
  * There is no tangent, and the columns are not known, where there is no `tangent` in the table, with delays, on surfaces that the motion rests
  * on or slides along, where `enforce positions` moves it by a finite length, and where it only touches the surface of a guard.
@@ -162,16 +162,25 @@ void tk_follow_part(const tactus_model* model, tactus_instance* instance, double
   }
 }
 
-void tk_open_instant(const tactus_model* model, tactus_instance* instance) {
+/* The relation that gives dtau: that of the guard of `event`, if it is one; else the first that has changed, or -1. */
+static int32_t tk_moving_relation(const tactus_model* model, const tactus_instance* instance, int32_t event) {
+  for (uint32_t k = 0; k < model->relation_count && event >= 0; k++) {
+    const tactus_relation* relation = &model->relations[k];
+    if (relation->kind == TACTUS_TRUTH && relation->source == (uint32_t)event + 1) return (int32_t)k;
+  }
+  return instance->is_crossed ? tk_first_crossed(model, instance) : -1;
+}
+
+void tk_open_instant(const tactus_model* model, tactus_instance* instance, int32_t event) {
   tk_slopes s = tk_slopes_of(model, instance);
   const uint32_t n = model->state_count;
   const double* x = tk_states(model, instance);
   if (tk_is_lost(&s, tk_tie_events(instance) != *s.ties) || *s.is_open != 0.0) return;
   *s.is_open = 1.0;
   tk_zero(s.columns, s.moved);
-  if (!instance->is_crossed || tk_first_due(model, instance) >= 0) return;
+  if (!instance->is_crossed && event < 0) return;
   if (tk_is_lost(&s, tk_watch(model, instance, instance->time, x) != TACTUS_OK)) return;
-  const int32_t crossed = tk_first_crossed(model, instance);
+  const int32_t crossed = tk_moving_relation(model, instance, event);
   if (crossed < 0) return;
   const uint32_t guard = model->relations[crossed].guard;
   if (tk_is_lost(&s, model->derivative(model, instance, instance->time, x, s.flow) != TACTUS_OK)) return;

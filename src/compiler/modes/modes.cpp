@@ -34,7 +34,7 @@ class Splitting {
   Splitting(flat::Model model, diag::Sink& diags) : model_(std::move(model)), diags_(diags) {}
 
   std::optional<Structures> run() {
-    if (!count_combinations()) return std::nullopt;
+    if (refuses_later_conditions() || !count_combinations()) return std::nullopt;
     find_starts();
     reach();
     if (!group()) return std::nullopt;
@@ -47,6 +47,19 @@ class Splitting {
     for (const flat::Automaton& automaton : model_.automata)
       text += fmt::format("{}`{}` has {}", text.empty() ? "" : ", ", automaton.name, automaton.modes.size());
     return text;
+  }
+
+  bool refuses_later_conditions() {
+    if (model_.automata.empty()) return false;
+    for (const flat::Condition& condition : model_.conditions) {
+      if (!condition.later) continue;
+      diags_.report(condition.span, later_with_modes)
+          .hint(
+              "a plan finds what is not known: `plan P in a.First when t <= 0 choose v = 1 {{ next(x') = v; }} for 2 "
+              "reaching x = 1 {{ }}`");
+      return true;
+    }
+    return false;
   }
 
   bool count_combinations() {
