@@ -2,7 +2,7 @@
 //
 // What `tactus run --out -` writes, computed in wasm: the plan is that of runtime/sim/plan.cpp, the loop that of
 // runtime/sim/run.cpp without devices. Numbers are the shortest that read back as the same bits, so two CSV files agree when
-// their values do. Exit codes: 0 done, 2 usage, 4 the run failed.
+// their values do. Exit codes: 0 done, 2 usage, 3 a check is broken, 4 the run failed.
 import { readFileSync, writeSync } from "node:fs";
 
 const gridSlack = 1e-9;
@@ -310,10 +310,18 @@ if (started) {
     if (plan.adaptive) adaptive();
     else fixed();
   });
+  const stopped = failure?.status === 10;  // `stop when`
+  if (stopped) failure = undefined;
   attempt(lastRow);
+  if (!failure && !stopped && w.runs_in_parts(model)) attempt(() => check(w.end_run(model, instance)));
 }
 flush();
 if (failure) {
   process.stderr.write(`${text(w.model_name(model))}: the run failed at t = ${w.time(instance)} with status ${failure.status}\n`);
   process.exit(4);
+}
+const broken = w.broken_checks(model, instance);
+if (broken > 0) {
+  process.stderr.write(`${text(w.model_name(model))}: ${broken} checks broken\n`);
+  process.exit(3);
 }

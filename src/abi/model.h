@@ -162,10 +162,15 @@ struct tactus_instance {
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
   int32_t last_tie;        /* the last of these: an event, or behind them a relation */
   int32_t releases;        /* how often it left a surface */
-  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins; 2: and slopes are followed */
   int32_t plans_made;      /* searches that found something, and that did not */
   int32_t plans_failed;
-  int32_t plan_runs; /* motions that were tried out for the last one */
+  int32_t plan_runs;        /* motions that were tried out for the last one ... */
+  int32_t plan_differences; /* ... and Jacobians that were differences of them, for want of tangents */
+  /* 1: a plan is not searched for where its guard holds. It is asked for, bit k of plans_asked for plan k < TACTUS_MOST_ASKED, and does
+   * not begin before the host has answered: tk_begin_plan, tk_refuse_plan. */
+  int32_t plans_wait;
+  uint64_t plans_asked;
   /* double data[model->layout.size] follows */
 };
 
@@ -336,6 +341,8 @@ enum { TACTUS_LEDGER_BOOKED = 0, TACTUS_LEDGER_LEAPS = 1, TACTUS_LEDGER_ESCAPES 
 
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24
+/* Plans of a model that a host can be asked for; those behind them are searched for at once. */
+#define TACTUS_MOST_ASKED 64
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -413,7 +420,7 @@ typedef enum tactus_function {
   TACTUS_OF_WATCH = 4,       /* result: watch_count */
   TACTUS_OF_CONSTRAINTS = 5, /* result: constraint_count */
   TACTUS_OF_CONDITIONS = 6,  /* result: condition_count */
-  TACTUS_OF_FIRE = 7,        /* result: discrete_count, the values after it */
+  TACTUS_OF_FIRE = 7,        /* result: discrete_count, then state_count: the values after it */
 } tactus_function;
 
 struct tactus_model {
@@ -541,7 +548,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 7u
+#define TACTUS_ABI 8u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

@@ -38,7 +38,7 @@ std::optional<sim::Failure> try_rate(ir::Program program, double rate, const std
                                      const compiler::Options& options, Kept& kept) {
   reroll::reserve(program);
   emit_llvm::JitOptions tiers;
-  tiers.tangents = tangent::needed_at_the_start(program);
+  tiers.tangents = tangent::needed_by_the_kernel(program);
   const ir::Program counted_program = program;
   auto code = std::make_shared<emit_llvm::CompiledModel>(std::move(program), tiers);
   code->wait_optimised();

@@ -13,7 +13,7 @@
 #include "abi/model.h"
 #include "compiler/emit_c/emit_c.h"
 #include "compiler/ir/layout.h"
-#include "compiler/tangent/tangent.h"
+#include "compiler/tangent/needed.h"
 #include "export/amalgamate.h"
 #include "export/texts.h"
 #include "runtime/trace/csv_writer.h"
@@ -311,11 +311,7 @@ std::string identifier(std::string_view text) {
 std::string c_source(const ir::Program& given, const std::string& name) {
   // With the derivative's tangent, so that `rosenbrock` travels.
   ir::Program program = given;
-  const auto add_tangents = [](ir::Program& to) {
-    if (!to.tangents) tangent::add(to, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(to));
-  };
-  for (ir::Program& structure : program.structures) add_tangents(structure);
-  if (program.structures.empty()) add_tangents(program);
+  tangent::add_needed(program, tangent::only(TACTUS_OF_DERIVATIVE));
   ir::share_layout(program);
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(

@@ -193,6 +193,19 @@ int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, i
   return tk_project(model, instance, instance->time, x, 20, 0.0);
 }
 
+int tk_project_slope(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                     const double* rates, double* slope) {
+  const uint32_t n = model->state_count;
+  const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
+  for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+  const int status = tk_constraint_rows(model, instance, &r, t, x);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < r.rows; i++) r.left[i] = -rates[i];
+  tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
+  for (uint32_t i = 0; i < n; i++) slope[i] += r.weights[i] * r.step[i];
+  return TACTUS_OK;
+}
+
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x) {
   model = tk_active(model, instance);
   if (model->constraint_count == 0) return;

@@ -351,7 +351,16 @@ Json Session::statistics() {
                 {"longest", microseconds(histogram.longest())}};
   };
   const std::int64_t ticks = counted.ticks;
+  Json plans = nullptr;
+  if (const live::Planner* planner = loop_->current().world->planner()) {
+    const live::Planner::Counts& counts = planner->counts();
+    plans = {{"begun", counts.begun.load()},
+             {"failed", counts.failed.load()},
+             {"late", counts.late.load()},
+             {"dropped", counts.dropped.load()}};
+  }
   return {{"ticks", ticks},
+          {"plans", plans},
           {"late", times(counted.late)},
           {"compute", times(counted.compute)},
           {"missed", counted.missed.load()},

@@ -520,10 +520,13 @@ class ModelPrinter {
          prefix_);
     line("    const double* x, const double* direction, double* result) {{");
     line("  const double* const states = tactus_data_const(instance) + {};", layout_.states);
-    if (tangents.fire && program_.discrete_count > 0) {
+    if (tangents.fire) {
       line("  if (function >= TACTUS_OF_FIRE) {{");
       line("    const double* const kept = direction + tactus_direction_discrete(model);");
+      line("    const double* const moved = direction + tactus_direction_states(model);");
       line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
+      line("    for (uint32_t k = 0; k < {0}; k++) result[{1} + k] = moved[k];", program_.state_names.size(),
+           program_.discrete_count);
       line("  }}");
     }
     line("  (void)t;\n  (void)x;\n  (void)states;\n  (void)direction;\n  (void)result;\n  (void)model;");

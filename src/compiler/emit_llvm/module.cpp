@@ -370,12 +370,14 @@ class ModuleBuilder {
     if (tangents_->fire) {
       // What an event leaves as it was moves as it did.
       builder_.SetInsertPoint(of_event);
-      if (program_.discrete_count > 0) {
-        const tactus_model counts = direction_counts();
-        builder_.CreateMemCpy(whole->getArg(6), llvm::Align(8),
-                              offset(whole->getArg(5), 8 * tactus_direction_discrete(&counts)), llvm::Align(8),
-                              8 * std::uint64_t{program_.discrete_count});
-      }
+      const tactus_model counts = direction_counts();
+      const auto keep = [&](std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+        if (count == 0) return;
+        builder_.CreateMemCpy(offset(whole->getArg(6), 8 * to), llvm::Align(8), offset(whole->getArg(5), 8 * from),
+                              llvm::Align(8), 8 * count);
+      };
+      keep(0, tactus_direction_discrete(&counts), counts.discrete_count);
+      keep(counts.discrete_count, tactus_direction_states(&counts), counts.state_count);
       auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
       for (std::size_t k = 0; k < handlers.size(); ++k) {
         if (handlers[k] == nullptr) continue;

@@ -238,6 +238,7 @@ struct Model {
   expr::Pool pool;
   base::Table<VariableId, Variable> variables;
   base::Table<EquationId, Equation> equations;
+  std::vector<Equation> invariants;  // consequences of them, that steps are put back onto
   std::vector<Condition> conditions;
   std::vector<Group> groups;
   std::vector<Input> inputs;

@@ -486,8 +486,13 @@ int main(int count, char** words) {
     run.next_row = 1;
     if (status == TACTUS_OK) status = tactus_is_adaptive(run.plan.solver) ? run_adaptive(&run) : run_fixed(&run);
     const int last = run_last_row(&run);
+    const int is_stopped = status == TACTUS_STOPPED;
+    if (is_stopped) {
+      status = TACTUS_OK; /* `stop when`: it ends well */
+      run.instance->status = TACTUS_OK;
+    }
     if (status == TACTUS_OK) status = last;
-    if (status == TACTUS_OK && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
+    if (status == TACTUS_OK && !is_stopped && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
   }
   if (status != TACTUS_OK) run_explain(&run, status);
   if (run.instance->stiff_steps >= TACTUS_STIFF) {
