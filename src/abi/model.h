@@ -55,11 +55,15 @@ typedef enum tactus_solver {
   TACTUS_ROSENBROCK = 7, /* from here on for stiff systems */
   TACTUS_CVODE = 8,      /* of the host alone: the kernel does not have it */
   TACTUS_MIDPOINT = 9,   /* from here on with fixed steps again */
-  TACTUS_PASSIVE = 10,   /* this and the next keep the balance of `energy` */
+  TACTUS_PASSIVE = 10,   /* this and all below keep the balance of `energy` */
   TACTUS_DISCRETE_GRADIENT = 11,
+  TACTUS_PASSIVE_BS3 = 12, /* with another predictor than Euler's */
+  TACTUS_PASSIVE_RK4 = 13,
+  TACTUS_GONZALEZ = 14, /* these two ask for `structure` besides */
+  TACTUS_MEAN_VALUE = 15,
 } tactus_solver;
 
-enum { TACTUS_SOLVER_COUNT = 12 };
+enum { TACTUS_SOLVER_COUNT = 16 };
 
 /* As a person writes it; a method with fixed and with adaptive steps has one name. Null: no such solver. */
 static inline const char* tactus_solver_name(int solver) {
@@ -86,6 +90,14 @@ static inline const char* tactus_solver_name(int solver) {
       return "passive";
     case TACTUS_DISCRETE_GRADIENT:
       return "discrete_gradient";
+    case TACTUS_PASSIVE_BS3:
+      return "passive_bs3";
+    case TACTUS_PASSIVE_RK4:
+      return "passive_rk4";
+    case TACTUS_GONZALEZ:
+      return "gonzalez";
+    case TACTUS_MEAN_VALUE:
+      return "mean_value";
     default:
       return 0;
   }
@@ -95,11 +107,14 @@ static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3 &
 /* Whether it solves with the Jacobian, so that a step's length does not depend on how fast what has died out was. */
 static inline int tactus_is_stiff_solver(int solver) {
   return solver == TACTUS_ROSENBROCK_FIXED || solver == TACTUS_ROSENBROCK || solver == TACTUS_CVODE ||
-         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT;
+         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_GONZALEZ ||
+         solver == TACTUS_MEAN_VALUE;
 }
 /* Whether it asks the table for `energy`. */
-static inline int tactus_needs_energy(int solver) {
-  return solver == TACTUS_PASSIVE || solver == TACTUS_DISCRETE_GRADIENT;
+static inline int tactus_needs_energy(int solver) { return solver >= TACTUS_PASSIVE && solver <= TACTUS_MEAN_VALUE; }
+/* Whether it asks the table for `structure`. */
+static inline int tactus_needs_structure(int solver) {
+  return solver == TACTUS_GONZALEZ || solver == TACTUS_MEAN_VALUE;
 }
 
 /* The other form of a method that has two, fixed or adaptive; else the solver itself. */
@@ -512,6 +527,9 @@ struct tactus_model {
   uint32_t plan_count;
   /* One more than the place in discrete of the energy's ledger, TACTUS_LEDGER values from 0 on; 0: no energy is declared. */
   uint32_t ledger;
+  /* One more than the states in which the book's `supplied` and `dissipated` are integrated; 0: there is none. */
+  uint32_t book_supplied;
+  uint32_t book_dissipated;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -536,6 +554,9 @@ struct tactus_model {
   int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* The stored energy's derivative by each state at (t, x), then the energy itself: state_count + 1 doubles. Null without energy. */
   int (*energy)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* A = J - R by rows where the equations are x' = A dH/dx + b, what ports let in being b; then 1 for each state that the energy depends
+   * on, else 0: state_count * (state_count + 1) doubles. Null where that form is not known. */
+  int (*structure)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
    * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
    * those of the instance. -1 for a function that was not asked for. Null unless any was: most runs need none. */

@@ -23,6 +23,7 @@
 #include "driver/progress.h"
 #include "driver/report.h"
 #include "driver/settings.h"
+#include "driver/touched.h"
 #include "runtime/trace/csv_writer.h"
 #include "runtime/trace/figure.h"
 #include "runtime/trace/recorder.h"
@@ -388,7 +389,7 @@ int run(const RunOptions& options) {
   if (init) notes.insert(notes.end(), init->notes.begin(), init->notes.end());
   auto parameters = parameter_values(model, *overrides, notes);
   Devices devices;
-  if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
+  if (!connect_devices(model, options.devices, devices, notes, mistake, &*plan)) return usage(mistake);
   std::vector<Shown> shown = default_channels(model);
   if (!options.show.empty()) {
     auto found = find_channels(model, options.show, failure, mistake.hint, compiled.aliases);
@@ -435,7 +436,11 @@ int run(const RunOptions& options) {
       if (!base.empty()) base_files.write(start, rows.column_names());
     };
     request.at_end = [&](const tactus_instance& end) { last.keep(model, end); };
-    outcome = sim::run(request, settings.recording ? &rows : nullptr);
+    if (devices.hand) {
+      outcome = run_touched(jit, request, *devices.hand, settings.recording ? &rows : nullptr);
+    } else {
+      outcome = sim::run(request, settings.recording ? &rows : nullptr);
+    }
     measure.reach(outcome.time);
   }
   double run_seconds = seconds_since(before_run);

@@ -84,6 +84,29 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
   if (!program.structures.empty()) return "";
+  if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
+    const std::string call =
+        solver == TACTUS_PASSIVE
+            ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
+            : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
+                          solver == TACTUS_MIDPOINT ? 0 : 1);
+    entries.fixed_steps = name + "_fixed_steps";
+    return fmt::format(R"(
+extern const tactus_model {0}_model;
+/* The model's own solver as a loop around the model; every other one as it is in the kernel. The bits are the same. */
+static int {0}_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {{
+  (void)model;
+  if (solver != {1}) return tk_fixed_steps(&{0}_model, instance, solver, h, count);
+  return {2};
+}}
+
+)",
+                       name,
+                       solver == TACTUS_MIDPOINT  ? "TACTUS_MIDPOINT"
+                       : solver == TACTUS_PASSIVE ? "TACTUS_PASSIVE"
+                                                  : "TACTUS_DISCRETE_GRADIENT",
+                       call);
+  }
   const auto* method = std::ranges::find(methods, solver, &Method::solver);
   if (method == std::end(methods)) return "";
   if (!tactus_is_adaptive(solver)) {
@@ -323,7 +346,7 @@ std::string c_source(const ir::Program& given, const std::string& name) {
       "#endif\n\n",
       name);
   // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
-  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h"})
+  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h", "kernel/balance_inline.h"})
     text += amalgamation.take(path);
   text += "\n#ifndef TACTUS_NO_KERNEL\n";
   for (const auto& [path, content] : texts()) {

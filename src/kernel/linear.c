@@ -30,6 +30,7 @@ uint32_t tk_linear_size(const tactus_model* model) {
   } else if (n > TACTUS_DENSE_STATES) {
     return 0;
   }
+  if (model->structure) entries += (uint64_t)n * (n + 1); /* behind all: balance.c */
   return (uint32_t)(tactus_direction_size(model) + 3 * (uint64_t)n + entries);
 }
 

@@ -89,6 +89,7 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
       was_paused_(options_.begins_paused) {
   parameters_ = first.running->world->parameters();
   first.running->generation = generation_;
+  give_hand(*first.running->world);
   loop_ = std::make_unique<live::Loop>(std::move(first.running), options_.loop, options_.begins_paused);
   notes_ = loop_->notes();
 }
@@ -280,6 +281,14 @@ void Session::reset(Listener from) {
   audience_.tell_all(text_of({{"type", "note"}, {"text", "it does not start: " + prepared.failure->text}}));
 }
 
+void Session::give_hand(live::World& world) {
+  const double period = world.timing().period;
+  if (!options_.make_hand) return;
+  if (!simulated_ || simulated_period_ != period) simulated_ = options_.make_hand(period);
+  simulated_period_ = period;
+  world.set_hand(simulated_);
+}
+
 // The loop takes one world at a time; of several that wait only the newest counts.
 void Session::adopt(Prepared prepared, bool goes_on) {
   if (loop_->settle()) {
@@ -290,6 +299,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   // A world that stands still because it failed has nothing to go on with.
   const bool keeps = goes_on && loop_->current().status == TACTUS_OK;
   prepared.running->generation = ++generation_;
+  give_hand(*prepared.running->world);
   const std::vector<double> started_with = prepared.running->world->parameters();
   std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
   if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);

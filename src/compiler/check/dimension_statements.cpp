@@ -31,7 +31,9 @@ class Statements {
       expressions_.need_time(condition.time, "the time of a start");
     }
     for (const parse::Equation& equation : tree_.equations)
-      if (!equation.is_of_book) relate(Origin::equation, equation.left, equation.right);
+      // Of the book, sums of energies are in their unit; its rates are made of ports, which are checked where they stand.
+      if (!equation.is_of_book || tree_[equation.left].kind == NodeKind::name)
+        relate(Origin::equation, equation.left, equation.right);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
     for (const parse::Equation& invariant : tree_.invariants) relate(Origin::equation, invariant.left, invariant.right);
     for (std::size_t i = 0; i < model_.plans.size(); ++i) collect_plan(i);

@@ -332,6 +332,8 @@ class ModelPrinter {
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
     if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    if (program_.has_structure)
+      function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     if (!program_.events.empty()) fire();
     if (program_.tangents) tangent(*program_.tangents);
     metadata();
@@ -796,12 +798,15 @@ class ModelPrinter {
     line("    .plan_places = {},", plan_places);
     line("    .plan_count = {},", program_.plans.size());
     line("    .ledger = {},", program_.ledger);
+    line("    .book_supplied = {},", program_.book_supplied);
+    line("    .book_dissipated = {},", program_.book_dissipated);
     if (is_whole) {
       for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
                                 "tangent", "fixed_steps", "adaptive_step"})
         line("    .{} = tk_modes_{},", entry, entry);
       line("    .condition = 0,");
       line("    .energy = 0,");
+      line("    .structure = 0,");
       line("}};");
       return;
     }
@@ -812,6 +817,7 @@ class ModelPrinter {
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
+    line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");
     line("    .fixed_steps = {},", entries_.fixed_steps);
     line("    .adaptive_step = {},", entries_.adaptive_step);

@@ -364,6 +364,8 @@ struct CompiledModel::Implementation {
     table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
     table.plan_count = first.plan_count;
     table.ledger = first.ledger;
+    table.book_supplied = first.book_supplied;
+    table.book_dissipated = first.book_dissipated;
     table.structures = tables.data();
     table.structure_count = static_cast<std::uint32_t>(tables.size());
     table.prepare = tk_modes_prepare;

@@ -85,10 +85,13 @@ class ModuleBuilder {
     llvm::Constant* energy = null();
     if (program_.ledger != 0)
       energy = function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    llvm::Constant* structure_entry = null();
+    if (program_.has_structure)
+      structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy,
-                     tangent_entry, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
+                     structure_entry, tangent_entry, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
                      kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
@@ -843,7 +846,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -1111,6 +1114,8 @@ class ModuleBuilder {
         m.plan_places,
         u32(program_.plans.size()),
         u32(program_.ledger),
+        u32(program_.book_supplied),
+        u32(program_.book_dissipated),
         entries[0],
         entries[1],
         entries[2],
@@ -1123,6 +1128,7 @@ class ModuleBuilder {
         entries[9],
         entries[10],
         entries[11],
+        entries[12],
     });
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);
@@ -1186,6 +1192,12 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
       return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
     case TACTUS_BS3_FIXED:
       return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
+    case TACTUS_MIDPOINT:
+      return {"tk_model_midpoint_steps", "tk_adaptive_step", 3};
+    case TACTUS_DISCRETE_GRADIENT:
+      return {"tk_model_discrete_gradient_steps", "tk_adaptive_step", 7};
+    case TACTUS_PASSIVE:
+      return {"tk_model_passive_steps", "tk_adaptive_step", 7};
     case TACTUS_BS3:
       return {"tk_fixed_steps", "tk_model_bs3_step", 3};
     case TACTUS_TSIT5:

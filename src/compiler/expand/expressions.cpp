@@ -217,6 +217,7 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
   if (!inside) {
     const Named named = named_by(program_, tree_.child(id, 0), scope, locals, &reported);
     if (reported) return id;
+    if (const NodeId made = named.entry ? NodeId() : expand_guard_value(id, scope, locals); made.valid()) return made;
     if (!named.entry) return expand_device_value(id, scope, locals);
     const NodeId made = named.entry->what == What::automaton ? mode_of(id, named) : expand_event_of(id, named);
     return made.valid() ? made : id;
@@ -239,6 +240,25 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
     return id;
   }
   return add_name(inside->prefix + names_.text(node.name), node.span);
+}
+
+// `a.end.energy`, where `end` is a port of `a`: what a guard says there. Not valid for anything else.
+NodeId Expressions::expand_guard_value(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  const std::string& value = names_.text(node.name);
+  if (value != "energy" && value != "given" && value != "removed" && value != "power") return {};
+  const NodeId port = tree_.child(id, 0);
+  const NodeKind kind = tree_[port].kind;
+  if (kind == NodeKind::name && find_local(locals, tree_[port].name)) return {};
+  Scope* const holder = kind == NodeKind::name     ? &scope
+                        : kind == NodeKind::member ? instance_of(program_, tree_.child(port, 0), scope, locals)
+                                                   : nullptr;
+  if (holder == nullptr || holder->body == nullptr) return {};
+  const NameId name = tree_[port].name;
+  const bool is_port = std::any_of(holder->body->powers.begin(), holder->body->powers.end(),
+                                   [&](const parse::Power& power) { return power.name == name; });
+  if (!is_port) return {};
+  return add_name(holder->prefix + names_.text(name) + "." + value, node.span);
 }
 
 NodeId Expressions::mode_of(NodeId id, const Named& automaton) {
@@ -301,6 +321,7 @@ bool Expressions::mentions(const Body& body, NameId name) {
       for (const parse::Condition& item : items.conditions) open.push_back(item.variable);
       for (const parse::Energy& item : items.energies) open.insert(open.end(), {item.variable, item.value});
       for (const parse::Power& item : items.powers) open.insert(open.end(), {item.in, item.out});
+      for (const parse::Storage& item : items.storages) open.insert(open.end(), item.states.begin(), item.states.end());
       for (const parse::Loop& item : items.loops) self(program_.bodies[item.body], self);
       for (const parse::InBlock& item : items.in_blocks) self(program_.bodies[item.body], self);
     };

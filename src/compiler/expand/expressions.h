@@ -27,6 +27,7 @@ class Expressions {
 
   // `ball.Rolling` written at `id`, by its full name; not valid, after reporting, when the automaton has no such mode.
   NodeId mode_of(NodeId id, const Named& automaton);
+  NodeId expand_guard_value(NodeId id, Scope& scope, const Local* locals);
 
   // Whether a body's items use a name, so that an instance has it.
   bool mentions(const Body& body, NameId name);

@@ -48,6 +48,7 @@ bool is_plain(const parse::Tree& tree) {
   return !has_instance_of_nothing(tree) && tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
          tree.automata.empty() && tree.in_blocks.empty() && tree.transitions.empty() && tree.sequences.empty() &&
          tree.plans.empty() && tree.energies.empty() && tree.powers.empty() && tree.joins.empty() &&
+         tree.storages.empty() && tree.guards.empty() &&
          std::none_of(tree.musts.begin(), tree.musts.end(),
                       [](const parse::Must& item) { return item.mode.valid(); }) &&
          std::all_of(tree.equations.begin(), tree.equations.end(),

@@ -185,6 +185,18 @@ struct Power {
   bool is_joined = false;  // to another: what flows in there flows out here
 };
 
+// `storage`: states' = (J - R) dH/dx + G in; matrices by rows, empty when not given.
+struct Storage {
+  struct Matrix {
+    base::Span span;
+    std::vector<ExprId> entries = {};
+  };
+  base::Span span;
+  std::vector<ExprId> states = {};
+  VariableId energy;
+  Matrix j, r, g;
+};
+
 // What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
 // the derivative of what another delay gives, is 0.
 struct Delay {
@@ -253,6 +265,7 @@ struct Model {
   std::vector<Plan> plans;
   std::vector<Energy> energies;
   std::vector<Power> powers;
+  std::vector<Storage> storages;
   std::uint32_t ledger = 0;   // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
   std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;

@@ -46,6 +46,7 @@ flat::Model Flattener::run(Axioms axioms) {
   for (const flat::Discrete& discrete : flat_.discrete)
     if (!flat_.energies.empty() && discrete.name == "book.booked") flat_.ledger = discrete.first + 1;
   for (const parse::Power& power : tree_.powers) add_power(power);
+  for (const parse::Storage& storage : tree_.storages) add_storage(storage);
   add_starts_of_automata();
   for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
   flat_.dimensions = model_.dimensions;
@@ -263,9 +264,26 @@ void Flattener::add_energy(const parse::Energy& energy) {
   flat_.energies.push_back({flat::VariableId(leaf.index), energy.span});
 }
 
+void Flattener::add_storage(const parse::Storage& storage) {
+  flat::Storage made;
+  made.span = storage.span;
+  for (const NodeId state : storage.states) made.states.push_back(as_number(evaluate(state, nullptr).items[0]));
+  made.energy = flat::VariableId(flat_.pool[evaluate(storage.variable, nullptr).items[0]].index);
+  const auto matrix = [&](NodeId node, flat::Storage::Matrix& into) {
+    if (!node.valid()) return;
+    into.span = tree_[node].span;
+    const Value value = evaluate(node, nullptr);
+    for (std::uint32_t i = 0; i < value.shape.size(); ++i) into.entries.push_back(as_number(value.item(i)));
+  };
+  matrix(storage.j, made.j);
+  matrix(storage.r, made.r);
+  matrix(storage.g, made.g);
+  flat_.storages.push_back(std::move(made));
+}
+
 void Flattener::add_power(const parse::Power& power) {
   const Value in = evaluate(power.in, nullptr);
-  const Value out = evaluate(power.out, nullptr);
+  const Value out = evaluate(power.given.valid() ? power.given : power.out, nullptr);
   flat::Power made{names_.text(power.name), power.span, {}, power.is_joined};
   const std::size_t count = std::max(in.items.size(), out.items.size());
   for (std::uint32_t i = 0; i < count; ++i) made.pairs.push_back({as_number(in.item(i)), as_number(out.item(i))});

@@ -39,6 +39,9 @@ tactus_layout own_layout(const Program& program, std::uint32_t snapshot = 0) {
   model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.plans = plans.plans.data();
   model.ledger = program.ledger;
+  // Whether there is one is all that a layout asks.
+  if (program.has_structure)
+    model.structure = [](const tactus_model*, tactus_instance*, double, const double*, double*) { return 0; };
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;

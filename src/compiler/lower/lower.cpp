@@ -994,6 +994,35 @@ class Lowering {
     builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
     program_.energy = builder.take();
     program_.ledger = model_.ledger;
+    const auto place = [&](std::string_view name) {
+      const auto found = std::ranges::find(program_.state_names, name);
+      return found == program_.state_names.end()
+                 ? 0u
+                 : static_cast<std::uint32_t>(found - program_.state_names.begin()) + 1;
+    };
+    program_.book_supplied = place("book.supplied");
+    program_.book_dissipated = place("book.dissipated");
+    if (!sorted_.structure.empty()) build_structure();
+  }
+
+  void build_structure() {
+    FunctionBuilder builder = motion_builder();
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> entries(std::size_t{count} * (count + 1), pool_.constant(0));
+    const std::size_t own = sorted_.states.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      const std::uint32_t row = state_index_.at(sorted_.states[i]);
+      for (std::size_t j = 0; j < own; ++j)
+        entries[std::size_t{row} * count + state_index_.at(sorted_.states[j])] = sorted_.structure[i * own + j];
+      if (!pool_.is_constant(sorted_.energy_slopes[i], 0))
+        entries[std::size_t{count} * count + row] = pool_.constant(1);
+    }
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(entries[i]));
+    }
+    program_.structure = builder.take();
+    program_.has_structure = true;
   }
 
   std::uint32_t line_of(base::Span span) const {

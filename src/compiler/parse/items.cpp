@@ -52,6 +52,10 @@ void Parser::read_item() {
     read_declaration(word());
   else if (at_power())
     read_power_port();
+  else if (at_storage())
+    read_storage();
+  else if (at_guard())
+    read_guard();
   else if (read_foreign_item())
     return;
   else if (const Word meant = read_misspelt_word(); meant != Word::none)

@@ -157,6 +157,12 @@ class Parser {
   void read_energy();
   bool at_power() const;
   void read_power_port();
+  bool read_power_ends(std::size_t first, Power& power);
+  bool at_storage() const;
+  void read_storage();
+  bool read_structure(Storage& storage);
+  bool at_guard() const;
+  void read_guard();
   void read_join();
   bool read_jump(Jump& jump);
   void read_jump_item(Jump& jump);

@@ -12,10 +12,11 @@ class Book {
   void write() {
     name_members();
     NodeId stored{};
-    for (const parse::Energy& energy : b_.tree.energies) stored = sum(stored, energy.variable);
+    for (const parse::Energy& energy : b_.tree.energies) stored = b_.sum(stored, energy.variable, span_);
     NodeId power{};
     for (const parse::Power& port : b_.tree.powers)
-      if (!port.is_joined) power = sum(power, dot(port.in, port.out));
+      if (!port.is_joined)
+        power = b_.sum(power, b_.call("dot", port.in, port.given.valid() ? port.given : port.out, span_), span_);
 
     equate(named("book.stored"), stored);
     if (power.valid())
@@ -23,7 +24,7 @@ class Book {
     else
       equate(named("book.supplied"), zero());
     const NodeId stored_rate = prime(named("book.stored"));
-    integrate("book.dissipated", power.valid() ? both(parse::Op::minus, power, stored_rate) : negative(stored_rate));
+    integrate("book.dissipated", power.valid() ? both(parse::Op::minus, power, stored_rate) : b_.negative(stored_rate, span_));
     const char* const start = "book.start";
     equate(prime(named(start)), zero());
     b_.tree.conditions.push_back({span_, named(start), b_.starting_time(span_), named("book.stored")});
@@ -56,25 +57,10 @@ class Book {
     }
   }
 
-  NodeId named(std::string_view text) { return b_.name(b_.names.intern(text), span_); }
+  NodeId named(std::string_view text) { return b_.named(text, span_); }
   NodeId zero() { return b_.number(0, span_); }
-  NodeId prime(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::prime, .span = span_, .count = 1}, {&child, 1});
-  }
-  NodeId negative(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::negate, .span = span_}, {&child, 1});
-  }
-  NodeId both(parse::Op op, NodeId left, NodeId right) {
-    const parse::Child children[] = {{left}, {right, op}};
-    return b_.add({.kind = NodeKind::sum, .span = span_}, children);
-  }
-  NodeId sum(NodeId left, NodeId right) { return left.valid() ? both(parse::Op::plus, left, right) : right; }
-  NodeId dot(NodeId left, NodeId right) {
-    const parse::Child children[] = {{named("dot")}, {left}, {right}};
-    return b_.add({.kind = NodeKind::call, .span = span_}, children);
-  }
+  NodeId prime(NodeId of) { return b_.prime(of, span_); }
+  NodeId both(parse::Op op, NodeId left, NodeId right) { return b_.binary(left, op, right, span_); }
   void equate(NodeId left, NodeId right) {
     parse::Equation equation{span_, left, right};
     equation.is_of_book = true;

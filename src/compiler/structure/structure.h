@@ -87,6 +87,7 @@ struct Sorted {
   std::vector<Jump> jumps;                     // none before `jumps`
   ExprId energy = {};                      // what is stored, over states alone; invalid before `energy`, and without
   std::vector<ExprId> energy_slopes = {};  // by state
+  std::vector<ExprId> structure = {};      // J - R by rows, where that form is known; else empty
 };
 
 struct Override {

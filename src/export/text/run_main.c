@@ -92,6 +92,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (tactus_needs_energy(solver) && RUN_MODEL.ledger == 0) {
     return run_usage("this solver keeps the balance of an energy, and the model declares none");
   }
+  if (tactus_needs_structure(solver) && !RUN_MODEL.structure) {
+    return run_usage("this solver asks for x' = (J - R) dH/dx + G u, and that form of the model is not known");
+  }
   plan->solver = solver;
 
   const int adaptive = tactus_is_adaptive(solver);

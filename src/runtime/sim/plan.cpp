@@ -89,6 +89,14 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
                     "`energy H = p^2 / (2 * m) + k * q^2 / 2;`, or take another solver: --solver midpoint",
                     solver_name(plan.solver)));
   }
+  const tactus_model& any = model.structure_count > 0 ? *model.structures[0] : model;
+  if (tactus_needs_structure(plan.solver) && any.structure == nullptr) {
+    return fail(
+        fmt::format("`{}` asks for x' = (J - R) dH/dx + G u, and that form of the model is not known: `tactus explain "
+                    "FILE --dump=energy` says why; give it by `storage (q, p) energy H = .. structure J = ..;`, or "
+                    "take --solver discrete_gradient, which does without",
+                    solver_name(plan.solver)));
+  }
   if (tactus_is_stiff_solver(plan.solver) && plan.solver != TACTUS_CVODE && model.state_count > 0 &&
       model.layout.size == model.layout.linear) {
     return fail(
