@@ -194,6 +194,9 @@ class ProcessMetadata {
     model_.plans = plans_.plans.data();
     model_.plan_phases = plans_.phases.data();
     model_.plan_places = plans_.places.data();
+    subsystems_ = ir::subsystem_table(program);
+    model_.subsystems = subsystems_.data();
+    model_.joins = program.joins.data();
     if (!program.conflicts.start.empty())
       model_.conflicts = {program.conflicts.start.data(), program.conflicts.index.data()};
     model_.name = program.name.c_str();
@@ -249,6 +252,7 @@ class ProcessMetadata {
   std::deque<std::vector<const char*>> modes_;
   std::vector<tactus_automaton> automata_;
   ir::PlanTable plans_;
+  std::vector<tactus_subsystem> subsystems_;
 };
 
 // Object files -> callable memory.
