@@ -90,6 +90,13 @@ static int tk_step_part(const tk_part_table* part, tactus_instance* instance, in
   return status;
 }
 
+/* So many steps of length h are one of this subsystem. A clock may ask for shorter steps than the model does (runtime/live): its rate stays. */
+static double tk_multiple(const tactus_model* model, uint32_t index, double h) {
+  const double multiple = (double)model->subsystems[index].multiple;
+  if (h == model->step_size) return multiple;
+  return tk_max(1.0, tk_floor(multiple * model->step_size / h + 0.5));
+}
+
 /* What the ports of a subsystem give, unless that is known: into the samples of all. */
 static int tk_sample(const tactus_model* model, tactus_instance* instance, uint32_t index, double* samples) {
   double* const is_known = samples + model->sample_count + index;
@@ -108,10 +115,9 @@ static double tk_work_of(const tactus_model* model, tactus_instance* instance, c
 static void tk_pass_samples(const tactus_model* model, tactus_instance* instance, const tactus_join* join,
                             const double* samples, double h, int is_start) {
   double* const discrete = tactus_data(instance) + model->layout.discrete;
-  const uint32_t multiples[2] = {model->subsystems[join->subsystem[0]].multiple,
-                                 model->subsystems[join->subsystem[1]].multiple};
+  const double multiples[2] = {tk_multiple(model, join->subsystem[0], h), tk_multiple(model, join->subsystem[1], h)};
   const int slow = multiples[1] > multiples[0];
-  const double period = (double)multiples[slow] * h;
+  const double period = multiples[slow] * h;
   for (int end = 0; end < 2; end++) {
     double* const held = discrete + join->held[end];
     const double* const given = samples + join->sample[1 - end];
@@ -176,7 +182,7 @@ int tk_rated_steps(const tactus_model* model, tactus_instance* instance, int sol
     for (uint32_t k = 0; k < model->subsystem_count; k++) {
       const tactus_subsystem* const subsystem = &model->subsystems[k];
       double* const phase = discrete + subsystem->phase;
-      const double multiple = (double)subsystem->multiple;
+      const double multiple = tk_multiple(model, k, h);
       if (*phase + 1.0 < multiple) {
         *phase += 1.0;
         continue;

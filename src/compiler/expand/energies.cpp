@@ -180,6 +180,10 @@ void Energies::write_join(Pending& pending) {
   const std::uint32_t rates[] = {tree_.powers[join.ports[0]].rate, tree_.powers[join.ports[1]].rate};
   check_manner(join, rates[0], rates[1]);
   for (const std::uint32_t port : join.ports) tree_.powers[port].is_sampled = rates[0] != rates[1];
+  if (rates[0] != rates[1] && join.manner == parse::JoinManner::plain) {
+    const auto hertz = [&](std::uint32_t rate) { return rate == 0 ? 0 : tree_.rates[rate - 1].hertz; };
+    join.manner = hertz(rates[0]) == hertz(rates[1]) ? parse::JoinManner::hold : parse::JoinManner::passive;
+  }
   const parse::Power first = tree_.powers[join.ports[0]];
   const parse::Power second = tree_.powers[join.ports[1]];
   join.first = expressions_.add_name(names_.text(first.name), tree_[join.first].span);

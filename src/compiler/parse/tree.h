@@ -429,6 +429,7 @@ struct Join {
   NodeId second;
   JoinManner manner = JoinManner::plain;
   base::Span manner_span = {};
+  // Of sampled ports expand says which it is: `hold` or `passive` where none is written.
   // Made by expand: the ports, indices into Body::powers, and the first of the two equations that the join means.
   std::uint32_t ports[2] = {0, 0};
   std::uint32_t equation = 0;

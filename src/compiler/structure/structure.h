@@ -86,6 +86,8 @@ struct Sorted {
   std::vector<Jump> jumps;                     // none before `jumps`
   ExprId energy = {};                      // what is stored, over states alone; invalid before `energy`, and without
   std::vector<ExprId> energy_slopes = {};  // by state
+  std::vector<ExprId> energies = {};       // each of the model's energies, over states
+  std::vector<std::uint32_t> subsystem_of = {};  // by state; empty without rates, and before `rates`
 };
 
 struct Override {
