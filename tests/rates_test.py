@@ -10,14 +10,12 @@ import io
 import json
 import math
 import pathlib
-import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
 TACTUS = ""
-HERE = pathlib.Path(__file__).resolve().parent
 MODULES = """constant k = 1, m = 2;
 module Spring = ( boundary q(0) = 0;  system q' = v;  F = k * q;  energy H = k * q^2 / 2;  power end: v -> F; )
 module Mass = ( boundary p(0) = 2;  system p' = F;  v = p / m;  energy H = p^2 / (2 * m);  power end: F -> v; )
@@ -184,7 +182,7 @@ module Spring = ( ports left, right;  boundary q(0) = 0;  system q' = right - le
 module Link = (
   parameter p0 = 0;
   boundary p(0) = p0;
-  system p' = push - s.F;  v = p / 2;  s = Spring(v, out);  back = -v;  pull = s.F;
+  system p' = push + s.F;  v = p / 2;  s = Spring(v, out);  pull = s.F;
   energy H = p^2 / 4;
   power left: push -> v;
   power right: out -> pull;

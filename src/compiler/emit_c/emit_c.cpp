@@ -494,7 +494,7 @@ class ModelPrinter {
         const ir::Function& source = program_.subsystems[k].*choice.source;
         if (source.chunks.empty()) continue;
         const bool is_derivative = choice.source == &ir::Subsystem::derivative;
-        const std::string name = fmt::format("{}_{}", choice.name, k);
+        const std::string name = fmt::format("subsystem_{}_{}", k, choice.name);
         function(name, source, Arguments::x_dx, is_derivative ? std::vector<std::uint32_t>() : ir::warm_starts(source));
         cases += fmt::format(
             "    case TACTUS_SUBSYSTEM_FUNCTIONS * {} + {}:\n      return {}_{}(model, instance, t, x, result);\n", k,

@@ -326,12 +326,12 @@ class ModuleBuilder {
         if (source.chunks.empty()) return;
         const bool is_derivative = which == TACTUS_SUBSYSTEM_DERIVATIVE;
         made.emplace_back(TACTUS_SUBSYSTEM_FUNCTIONS * static_cast<std::uint32_t>(k) + which,
-                          function(name + std::to_string(k), source, Arguments::x_dx,
+                          function("subsystem_" + std::to_string(k) + name, source, Arguments::x_dx,
                                    is_derivative ? std::vector<std::uint32_t>() : ir::warm_starts(source)));
       };
-      add(TACTUS_SUBSYSTEM_DERIVATIVE, "derivative_", s.derivative);
-      add(TACTUS_SUBSYSTEM_ENERGY, "energy_", s.energy);
-      add(TACTUS_SUBSYSTEM_SAMPLES, "samples_", s.sample);
+      add(TACTUS_SUBSYSTEM_DERIVATIVE, "_derivative", s.derivative);
+      add(TACTUS_SUBSYSTEM_ENERGY, "_energy", s.energy);
+      add(TACTUS_SUBSYSTEM_SAMPLES, "_samples", s.sample);
     }
     const std::array<llvm::Type*, 6> parameters = {pointer_, pointer_, i32_, real_, pointer_, pointer_};
     llvm::Function* whole =
