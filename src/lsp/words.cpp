@@ -51,7 +51,8 @@ constexpr WordDoc words[] = {
     {"expect", "a breach is a warning: `expect x >= 0 else \"..\";`"},
     {"stop", "ends the run well: `stop when charge <= 0 \"flat\";`"},
     {"join",
-     "connects two power ports: `join a.end to b.end;`; between different rates by samples that make no energy, `passive`, or "
+     "connects two power ports: `join a.end to b.end;`; between different rates by samples that make no energy, "
+     "`passive`, or "
      "`hold`, `extrapolate`"},
     {"interact", "lets a hand touch a mechanism: `interact arm with hand push 500 [N/m];`"},
     {"apply", "adds a force at a point or a torque on a body: `apply F at P;`"},

@@ -734,17 +734,16 @@ class ModelPrinter {
         [](const tactus_plan_phase& p) { return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count); });
     const std::string plan_places = words("plan_places", plan_table.places);
     const std::vector<tactus_subsystem> subsystem_table = ir::subsystem_table(program_);
-    const std::string subsystem_rows = array<tactus_subsystem>(
-        "tactus_subsystem", "subsystems", subsystem_table, [](const tactus_subsystem& s) {
+    const std::string subsystem_rows =
+        array<tactus_subsystem>("tactus_subsystem", "subsystems", subsystem_table, [](const tactus_subsystem& s) {
           return fmt::format("{{{}, {}, {}, {}, {}, {}}}", s.multiple, s.first_state, s.state_count, s.ledger, s.phase,
                              s.samples);
         });
-    const std::string joins =
-        array<tactus_join>("tactus_join", "joins", program_.joins, [](const tactus_join& j) {
-          return fmt::format("{{{}, {}, {{{}, {}}}, {{{}, {}}}, {{{}, {}}}, {}, {{{}, {}}}}}", j.manner, j.count,
-                             j.subsystem[0], j.subsystem[1], j.sample[0], j.sample[1], j.held[0], j.held[1], j.since,
-                             j.work[0], j.work[1]);
-        });
+    const std::string joins = array<tactus_join>("tactus_join", "joins", program_.joins, [](const tactus_join& j) {
+      return fmt::format("{{{}, {}, {{{}, {}}}, {{{}, {}}}, {{{}, {}}}, {}, {{{}, {}}}}}", j.manner, j.count,
+                         j.subsystem[0], j.subsystem[1], j.sample[0], j.sample[1], j.held[0], j.held[1], j.since,
+                         j.work[0], j.work[1]);
+    });
     std::string automata = "0", structures = "0", structure_of = "0";
     if (is_whole) {
       std::string rows;

@@ -73,10 +73,9 @@ constexpr NamedFunction<double(double, double)> binary_functions[] = {{"tk_atan2
 constexpr const char* sincos_name = "tk_sincos";
 
 // Parts of the kernel that are run seldom, or that gain nothing from knowing the model: never compiled again.
-constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage",
-                                             "tk_first_step",  "tk_worst_state",   "tk_delayed",
-                                             "tk_table",       "tk_table_2",       "tk_noise",
-                                             "tk_rated_steps"};
+constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage", "tk_first_step",
+                                             "tk_worst_state", "tk_delayed",       "tk_table",       "tk_table_2",
+                                             "tk_noise",       "tk_rated_steps"};
 
 // The process's own functions that compiled code may call.
 orc::SymbolMap native_symbols(orc::ExecutionSession& session) {

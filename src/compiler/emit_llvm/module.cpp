@@ -88,11 +88,11 @@ class ModuleBuilder {
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy,
-                     subsystem_entry, tangent_entry,
-                     kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps",
-                                  {i32_, real_, i64_}),
-                     kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
+    table(metadata,
+          {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, subsystem_entry,
+           tangent_entry,
+           kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
+           kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
 
@@ -1068,9 +1068,9 @@ class ModuleBuilder {
           {u32(s.multiple), u32(s.first_state), u32(s.state_count), u32(s.ledger), u32(s.phase), u32(s.samples)});
     });
     m.joins = array(program_.joins, [&](const tactus_join& j) {
-      const auto two = [&](const std::uint32_t (&pair)[2]) { return structure({u32(pair[0]), u32(pair[1])}); };
-      return structure({u32(j.manner), u32(j.count), two(j.subsystem), two(j.sample), two(j.held), u32(j.since),
-                        two(j.work)});
+      const auto two = [&](const std::uint32_t(&pair)[2]) { return structure({u32(pair[0]), u32(pair[1])}); };
+      return structure(
+          {u32(j.manner), u32(j.count), two(j.subsystem), two(j.sample), two(j.held), u32(j.since), two(j.work)});
     });
     m.automata = m.structures = m.structure_of = null();
     if (!program_.structures.empty()) {

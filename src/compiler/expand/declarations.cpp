@@ -198,8 +198,7 @@ class Declarations {
     if (!called) {
       if (item.rate.valid() && item.left.valid() && tree_[item.right].kind == NodeKind::call)
         diags_
-            .report(tree_[item.rate].span, rate_without_module,
-                    parse::print(tree_, names_, tree_.child(item.right, 0)))
+            .report(tree_[item.rate].span, rate_without_module, parse::print(tree_, names_, tree_.child(item.right, 0)))
             .hint("an instance of a module may have a step of its own: `s = Spring() rate 1 [kHz];`");
       if (!item.left.valid() || is_meant_as_instance(item, scope))
         report_no_module(item, scope);

@@ -38,7 +38,8 @@ inline constexpr diag::Kind<Text> manner_of_equal_rates{
 inline constexpr diag::Kind<> rate_without_unit{"E023", "a rate has a unit"};
 inline constexpr diag::Kind<Text> rate_in_unit{"E024", "a rate is so many a second, not a number of `{}`"};
 inline constexpr diag::Kind<> rate_not_constant{"E025", "a rate is a positive number known before the run"};
-inline constexpr diag::Kind<Text> rate_without_port{"E026", "`{}` has a rate, but no port through which anything could pass"};
+inline constexpr diag::Kind<Text> rate_without_port{"E026",
+                                                    "`{}` has a rate, but no port through which anything could pass"};
 inline constexpr diag::Kind<Text> rate_without_module{"E027", "`{}` is no module, and has no rate"};
 
 }  // namespace expand

@@ -97,7 +97,9 @@ void Energies::write_joins() {
     const auto is_of_it = [&](const parse::Power& power) { return power.rate == i + 1; };
     if (std::any_of(tree_.powers.begin(), tree_.powers.end(), is_of_it)) continue;
     program_.diags.report(rate.span, rate_without_port, rate.path)
-        .hint("declare one in its module, `power end: F -> v;`, and join it; without a rate it takes the steps of the whole");
+        .hint(
+            "declare one in its module, `power end: F -> v;`, and join it; without a rate it takes the steps of the "
+            "whole");
   }
 }
 

@@ -971,15 +971,21 @@ class Lowering {
       sum = pool_.add(sum, energy);
     }
     symbolic::Substitution constants(pool_, [this](ExprId leaf) {
-      const auto number = pool_[leaf].op == Op::variable ? sorted_.constants.find(pool_[leaf].index) : sorted_.constants.end();
+      const auto number =
+          pool_[leaf].op == Op::variable ? sorted_.constants.find(pool_[leaf].index) : sorted_.constants.end();
       return number == sorted_.constants.end() ? ExprId() : pool_.constant(pool_[leaf].order == 0 ? number->second : 0);
     });
     std::uint32_t first = 0;
     for (std::size_t k = 0; k < model_.subsystems.size(); ++k) {
       const flat::Subsystem& source = model_.subsystems[k];
-      ir::Subsystem made{source.name.empty() ? "the rest" : source.name, source.multiple, first,
-                         static_cast<std::uint32_t>(states[k].size()), source.ledger, source.phase,
-                         program_.sample_count, static_cast<std::uint32_t>(outs[k].size())};
+      ir::Subsystem made{source.name.empty() ? "the rest" : source.name,
+                         source.multiple,
+                         first,
+                         static_cast<std::uint32_t>(states[k].size()),
+                         source.ledger,
+                         source.phase,
+                         program_.sample_count,
+                         static_cast<std::uint32_t>(outs[k].size())};
       std::vector<ExprId> rates(states[k].size()), slopes(states[k].size());
       for (const std::uint32_t i : states[k]) {
         const std::uint32_t at = state_index_.at(sorted_.states[i]) - first;
@@ -1005,7 +1011,8 @@ class Lowering {
   std::uint32_t subsystem_of_energy(ExprId energy) const {
     for (ExprId leaf : symbolic::leaves(pool_, energy, Op::variable)) {
       const auto at = std::find(sorted_.states.begin(), sorted_.states.end(), leaf);
-      if (at != sorted_.states.end()) return sorted_.subsystem_of[static_cast<std::size_t>(at - sorted_.states.begin())];
+      if (at != sorted_.states.end())
+        return sorted_.subsystem_of[static_cast<std::size_t>(at - sorted_.states.begin())];
     }
     return 0;
   }

@@ -409,10 +409,9 @@ void Parser::read_equation() {
   }
   if (!equation.left.valid()) return chosen ? skip_foreign_block("if") : recover();
   if (!accept(TokenKind::equal)) {
-    const bool instance = tree_[equation.left].kind == NodeKind::call &&
-                          token(at_ - 1).kind == TokenKind::right_paren &&
-                          (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()) ||
-                           word() == Word::rate);
+    const bool instance =
+        tree_[equation.left].kind == NodeKind::call && token(at_ - 1).kind == TokenKind::right_paren &&
+        (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()) || word() == Word::rate);
     if (instance) {
       equation.right = std::exchange(equation.left, {});
       if (!read_rate(equation)) return recover();

@@ -78,7 +78,8 @@ TEST(Parse, ReadsHowPortsAreJoined) {
 }
 
 TEST(Parse, RatesOfInstances) {
-  const ParsedText text("system s = Spring() rate 1 [kHz]; leg[i in 1..6] = Leg(i) rate f; Clock() rate 20 [Hz]; x = 1;");
+  const ParsedText text(
+      "system s = Spring() rate 1 [kHz]; leg[i in 1..6] = Leg(i) rate f; Clock() rate 20 [Hz]; x = 1;");
   ASSERT_EQ(text.tree.equations.size(), 4u);
   EXPECT_EQ(text.tree[text.tree.equations[0].rate].number, 1000);
   EXPECT_EQ(print(text.tree, text.names, text.tree.equations[1].rate), "f");

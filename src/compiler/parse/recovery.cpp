@@ -10,8 +10,7 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view not_built_yet =
-    "not built yet are `storage`, `mechanism`, `interact` and `apply`";
+constexpr std::string_view not_built_yet = "not built yet are `storage`, `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {

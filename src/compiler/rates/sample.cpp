@@ -14,12 +14,14 @@ namespace {
 using expr::ExprId;
 using expr::Op;
 
-// A ratio this close to a whole number is one.
-constexpr double slack = 1e-9;
+// A ratio this close to a whole number is one: six digits of a rate, 333.333 [Hz], will do.
+constexpr double slack = 1e-5;
+constexpr double most_off = 0.01;
 
 std::optional<std::uint32_t> whole(double ratio) {
   const double nearest = std::round(ratio);
-  if (nearest < 1 || nearest > 1e9 || std::abs(ratio - nearest) > slack * nearest) return std::nullopt;
+  if (nearest < 1 || nearest > 1e9 || std::abs(ratio - nearest) > std::min(slack * nearest, most_off))
+    return std::nullopt;
   return static_cast<std::uint32_t>(nearest);
 }
 
@@ -52,11 +54,17 @@ class Sampling {
 
  private:
   void refuse() {
-    const auto report = [&](base::Span span, Text what, Text hint) { diags_.report(span, not_with_rates, what).hint("{}", hint); };
+    const auto report = [&](base::Span span, Text what, Text hint) {
+      diags_.report(span, not_with_rates, what).hint("{}", hint);
+    };
     constexpr Text dissolve = "leave the rates out: then all instances take the steps of the whole";
-    if (!tree_.automata.empty()) report(tree_.automata.front().name_span, "an automaton", dissolve);
-    else if (!tree_.transitions.empty()) report(tree_.transitions.front().name_span, "a jump", "leave the rates out, or let a behaviour change what it should: `reactive k = init 1 in { touch => 2 };`");
-    if (!model_.delays.empty()) report(model_.delays.front().span, "a delay", "leave the rates out; a slower rate is a delay, too");
+    if (!tree_.automata.empty())
+      report(tree_.automata.front().name_span, "an automaton", dissolve);
+    else if (!tree_.transitions.empty())
+      report(tree_.transitions.front().name_span, "a jump",
+             "leave the rates out, or let a behaviour change what it should: `reactive k = init 1 in { touch => 2 };`");
+    if (!model_.delays.empty())
+      report(model_.delays.front().span, "a delay", "leave the rates out; a slower rate is a delay, too");
     for (const flat::Condition& condition : model_.conditions) {
       if (!condition.later) continue;
       report(condition.span, "a boundary value at another time", "give the start, or leave the rates out");
@@ -92,8 +100,8 @@ class Sampling {
     const std::optional<double> step = model_.settings.step_size;
     const bool is_step_shortest = step && *step < base * (1 - slack);
     if (is_step_shortest) base = *step;
-    const std::string of_base =
-        is_step_shortest ? fmt::format("step_size = {:g}", base) : fmt::format("{} of `{}`", written(fastest->hertz), fastest->path);
+    const std::string of_base = is_step_shortest ? fmt::format("step_size = {:g}", base)
+                                                 : fmt::format("{} of `{}`", written(fastest->hertz), fastest->path);
 
     bool is_good = true;
     const auto multiple_of = [&](double period, base::Span span, const std::string& what, double hertz) {
@@ -110,10 +118,13 @@ class Sampling {
       return 1u;
     };
     const parse::Setting* written_step = setting("step_size");
-    const std::uint32_t rest = step ? multiple_of(*step, written_step ? written_step->span : fastest->span, fmt::format("a step of {:g} s", *step), 0) : 1;
+    const std::uint32_t rest = step ? multiple_of(*step, written_step ? written_step->span : fastest->span,
+                                                  fmt::format("a step of {:g} s", *step), 0)
+                                    : 1;
     model_.subsystems.push_back({"", rest});
     for (const parse::Rate& rate : tree_.rates) {
-      const std::uint32_t multiple = multiple_of(1 / rate.hertz, rate.span, fmt::format("a step at {}", written(rate.hertz)), rate.hertz);
+      const std::uint32_t multiple =
+          multiple_of(1 / rate.hertz, rate.span, fmt::format("a step at {}", written(rate.hertz)), rate.hertz);
       model_.subsystems.push_back({rate.path, multiple});
     }
     model_.settings.step_size = base;
@@ -213,8 +224,8 @@ class Sampling {
   const parse::Tree& tree_;
   const base::Names& names_;
   diag::Sink& diags_;
-  std::unordered_map<std::string, std::uint32_t> by_name_;           // ports
-  std::unordered_map<std::string, flat::VariableId> variable_;       // by name
+  std::unordered_map<std::string, std::uint32_t> by_name_;                // ports
+  std::unordered_map<std::string, flat::VariableId> variable_;            // by name
   std::unordered_multimap<std::uint32_t, flat::EquationId> equation_of_;  // by its left side
 };
 
@@ -226,14 +237,18 @@ void sample(flat::Model& model, const parse::Tree& tree, const base::Names& name
 
 std::string dump(const flat::Model& model) {
   std::string text = fmt::format("a step of {:g} s\n", model.settings.step_size.value_or(0));
-  const auto name = [&](std::uint32_t k) { return model.subsystems[k].name.empty() ? Text("the rest") : Text(model.subsystems[k].name); };
+  const auto name = [&](std::uint32_t k) {
+    return model.subsystems[k].name.empty() ? Text("the rest") : Text(model.subsystems[k].name);
+  };
   for (std::uint32_t k = 0; k < model.subsystems.size(); ++k)
-    text += fmt::format("{}: every {} steps{}\n", name(k), model.subsystems[k].multiple, model.subsystems[k].ledger != 0 ? ", with a ledger" : "");
+    text += fmt::format("{}: every {} steps{}\n", name(k), model.subsystems[k].multiple,
+                        model.subsystems[k].ledger != 0 ? ", with a ledger" : "");
   constexpr const char* manners[] = {"holds", "extrapolates", "holds, passively,"};
   for (const flat::SampledJoin& join : model.joins) {
     for (int i = 0; i < 2; ++i) {
       text += fmt::format("{} {}", name(join.ends[i].subsystem), manners[join.manner]);
-      for (const ExprId out : join.ends[1 - i].outs) text += fmt::format(" {}{}", i == 0 ? "" : "-", flat::print(model, out));
+      for (const ExprId out : join.ends[1 - i].outs)
+        text += fmt::format(" {}{}", i == 0 ? "" : "-", flat::print(model, out));
       text += fmt::format(" of {}\n", name(join.ends[1 - i].subsystem));
     }
   }

@@ -35,13 +35,20 @@ class Splitting {
     for (const structure::Block& block : motion.blocks) {
       for (const std::uint32_t unknown : block.unknowns) block_of_.emplace(motion.unknowns[unknown], &block);
     }
+    for (std::size_t i = 0; i < sorted_.energies.size(); ++i) {
+      if (!check_energy(sorted_.energies[i], model_.energies[i].span)) return;
+    }
     for (std::size_t i = 0; i < sorted_.states.size(); ++i) {
       if (!follow(sorted_.state_rates[i], sorted_.subsystem_of[i])) return;
     }
-    for (std::size_t i = 0; i < sorted_.energies.size(); ++i) check_energy(sorted_.energies[i], model_.energies[i].span);
   }
 
  private:
+  struct Read {
+    ExprId reader;
+    base::Span span;  // of the equation
+  };
+
   // The innermost instance with a rate in whose name it stands: "leg[2].foot.x" is of "leg[2].foot" or "leg[2]".
   std::uint32_t subsystem_of(std::string name) const {
     for (std::size_t dot = name.rfind('.'); dot != std::string::npos; dot = name.rfind('.')) {
@@ -55,11 +62,17 @@ class Splitting {
     return k == 0 ? "the rest of the model" : fmt::format("`{}`", model_.subsystems[k].name);
   }
 
+  std::uint32_t subsystem_named_by(ExprId leaf) const {
+    return subsystem_of(model_.variables[flat::VariableId(pool_[leaf].index)].name);
+  }
+
   // All that a leaf depends on. False after reporting.
   bool follow(ExprId leaf, std::uint32_t subsystem) {
     std::vector<ExprId> open = {leaf};
+    std::unordered_map<ExprId, Read> read_by;
     while (!open.empty()) {
-      const auto found = block_of_.find(open.back());
+      const ExprId reader = open.back();
+      const auto found = block_of_.find(reader);
       open.pop_back();
       if (found == block_of_.end()) continue;
       const structure::Block* block = found->second;
@@ -70,11 +83,12 @@ class Splitting {
         const flat::Equation& equation = sorted_.motion.equations[e];
         for (const ExprId side : {equation.left, equation.right}) {
           for (const ExprId read : symbolic::leaves(pool_, side, Op::variable)) {
+            if (read != leaf) read_by.try_emplace(read, Read{reader, equation.span});
             const auto state = of_state_.find(read);
             if (state == of_state_.end()) {
               open.push_back(read);
             } else if (state->second != subsystem) {
-              report(equation.span, read, state->second, subsystem);
+              report(read, read_by, state->second, subsystem);
               return false;
             }
           }
@@ -84,14 +98,22 @@ class Splitting {
     return true;
   }
 
-  void report(base::Span span, ExprId read, std::uint32_t theirs, std::uint32_t ours) {
-    diags_.report(span, reads_across, flat::print(model_, read), described(theirs))
-        .hint("it moves a state of {}; what passes between different steps goes through ports, `power end: F -> v;`, that are joined: "
-              "`join a.end to b.end;`",
-              described(ours));
+  // Where the way from the state that is moved leaves its subsystem for the first time.
+  void report(ExprId state, const std::unordered_map<ExprId, Read>& read_by, std::uint32_t theirs, std::uint32_t ours) {
+    ExprId read = state;
+    for (auto at = read_by.find(state); at != read_by.end(); at = read_by.find(at->second.reader)) {
+      if (subsystem_named_by(at->first) != ours) read = at->first;
+    }
+    diags_.report(read_by.at(read).span, reads_across, flat::print(model_, read), described(theirs))
+        .hint(
+            "it moves a state of {}; what passes between different steps goes through ports, `power end: F -> v;`, "
+            "that are joined: "
+            "`join a.end to b.end;`",
+            described(ours));
   }
 
-  void check_energy(ExprId energy, base::Span span) {
+  // False after reporting.
+  bool check_energy(ExprId energy, base::Span span) {
     std::optional<ExprId> first;
     for (const ExprId leaf : symbolic::leaves(pool_, energy, Op::variable)) {
       const auto state = of_state_.find(leaf);
@@ -100,8 +122,9 @@ class Splitting {
       if (of_state_.at(*first) == state->second) continue;
       diags_.report(span, energy_across, flat::print(model_, *first), flat::print(model_, leaf))
           .hint("each subsystem keeps its own: declare the energy in the module whose states it depends on");
-      return;
+      return false;
     }
+    return true;
   }
 
   const flat::Model& model_;

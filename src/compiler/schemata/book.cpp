@@ -19,8 +19,7 @@ void write_works(TreeBuilder& b) {
     const auto named = [&](std::string_view text) { return b.name(b.names.intern(text), port.span); };
     const parse::Child work{named(work_of(b, port))};
     const parse::Child factors[] = {{named("dot")}, {port.in}, {port.out}};
-    parse::Equation equation{port.span,
-                             b.add({.kind = NodeKind::prime, .span = port.span, .count = 1}, {&work, 1}),
+    parse::Equation equation{port.span, b.add({.kind = NodeKind::prime, .span = port.span, .count = 1}, {&work, 1}),
                              b.add({.kind = NodeKind::call, .span = port.span}, factors)};
     equation.is_of_book = true;
     b.tree.equations.push_back(equation);
@@ -95,8 +94,7 @@ class Book {
       const std::string book = rate == 0 ? "book.rest." : b_.tree.rates[rate - 1].path + ".book.";
       write_accounts(book, stored[rate], supplied[rate], power[rate]);
       for (Sum& sum : sums) {
-        if (!sum.is_of_ledger || !stored[rate].empty())
-          sum.terms.push_back({named(book + sum.entry), parse::Op::plus});
+        if (!sum.is_of_ledger || !stored[rate].empty()) sum.terms.push_back({named(book + sum.entry), parse::Op::plus});
       }
     }
     sums[3].terms.push_back({named("book.held"), parse::Op::minus});

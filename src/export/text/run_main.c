@@ -84,7 +84,8 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   solver = tactus_choose_solver(solver, has_step, has_tolerance);
   if (RUN_MODEL.subsystem_count > 0) {
     solver = tactus_fixed_form(solver);
-    if (tactus_is_adaptive(solver)) return run_usage("the model has rates: a solver that chooses its steps itself is no help");
+    if (tactus_is_adaptive(solver))
+      return run_usage("the model has rates: a solver that chooses its steps itself is no help");
     if (step != RUN_MODEL.step_size) return run_usage("the rates of the model set its step");
   }
   if (solver == TACTUS_CVODE) {
@@ -252,7 +253,8 @@ static int run_step_with_rows(run_state* run, double h) {
     if (status != TACTUS_OK) return status;
   }
   for (double t = run_row_time(run, run->next_row); t < inside; t = run_row_time(run, ++run->next_row)) {
-    const double s = RUN_MODEL.subsystem_count > 0 ? 0.0 : (t - from) / h; /* with rates nothing moves inside of a step */
+    const double s =
+        RUN_MODEL.subsystem_count > 0 ? 0.0 : (t - from) / h; /* with rates nothing moves inside of a step */
     for (uint32_t i = 0; i < RUN_MODEL.state_count && !is_stiff; i++) {
       run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
     }

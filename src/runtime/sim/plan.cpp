@@ -86,9 +86,10 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
   if (model.subsystem_count > 0) {
     plan.solver = static_cast<tactus_solver>(tactus_fixed_form(plan.solver));
     if (plan.adaptive())
-      return fail(fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
-                              "--solver passive keeps the energy, rk4 needs none",
-                              solver_name(plan.solver)));
+      return fail(
+          fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
+                      "--solver passive keeps the energy, rk4 needs none",
+                      solver_name(plan.solver)));
     if (step && *step != model.step_size)
       return fail(fmt::format("the rates of this model make its step {:g}: leave --step out, or change the rates",
                               model.step_size));
