@@ -135,8 +135,8 @@ PAIR = {"q": 0, "p": 2, "k": 1, "m": 2}
 
 def figure_7b(tactus):
     """As 7a, with a system for each of the two, and what the discrete gradient makes of both as one."""
-    return "q", [("p of two systems, Algorithm 1, T = 0.1", plane(joined(tactus, 100, 10, 10, 0.1))),
-                 ("p of one, discrete gradient", plane(rows(tactus, 100, 0.1, "discrete_gradient", **PAIR)))]
+    return "q", [("p of two systems", plane(joined(tactus, 100, 10, 10, 0.1))),
+                 ("p of one (gradient)", plane(rows(tactus, 100, 0.1, "discrete_gradient", **PAIR)))]
 
 
 def figure_7d(tactus):
@@ -144,14 +144,14 @@ def figure_7d(tactus):
     one = rows(tactus, 100, 0.1, "discrete_gradient", **PAIR)
     true = exact(tactus, 100, 0.1, **PAIR)
     late = lambda points: [(t, q) for t, q, _ in points if t >= 70]
-    return "t [s]", [("q of two systems, Algorithm 1, T = 0.1", late(two)), ("q of one, discrete gradient", late(one)), ("q by dop853", dashed(late(true)))]
+    return "t [s]", [("q of two systems", late(two)), ("q of one (gradient)", late(one)), ("q by dop853", dashed(late(true)))]
 
 
 def figure_8(tactus):
     """Spring at 1 kHz, mass at 20 Hz."""
     passive = joined(tactus, 100, 1000, 20, 0.05)
     held = joined(tactus, 40, 1000, 20, 0.05, "hold")
-    return "q", [("p, Passive Sample and Hold", plane(passive)), ("p, samples held, 40 s", plane(held))]
+    return "q", [("p, passive hold", plane(passive)), ("p, held samples", plane(held))]
 
 
 def figure_9(tactus):
@@ -159,10 +159,10 @@ def figure_9(tactus):
     passive = joined(tactus, 100, 1000, 20, 0.05, show=shown)
     gradient = joined(tactus, 100, 1000, 20, 0.05, solver="discrete_gradient", show=shown)
     held = joined(tactus, 60, 1000, 20, 0.05, "hold", show=shown)
-    return "t [s]", [("stored, Passive Sample and Hold [J]", [(t, h) for t, h, _ in passive]),
-                     ("stored, the same by discrete gradient [J]", [(t, h) for t, h, _ in gradient]),
-                     ("stored, samples held [J]", [(t, h) for t, h, _ in held]),
-                     ("100 times what the hold keeps [J]", [(t, 100 * e) for t, _, e in passive])]
+    return "t [s]", [("passive hold [J]", [(t, h) for t, h, _ in passive]),
+                     ("by gradient [J]", [(t, h) for t, h, _ in gradient]),
+                     ("held samples [J]", [(t, h) for t, h, _ in held]),
+                     ("100 x kept [J]", [(t, 100 * e) for t, _, e in passive])]
 
 
 FIGURES = {"2": figure_2, "4": figure_4, "7a": figure_7a, "7b": figure_7b, "7c": figure_7c, "7d": figure_7d, "8": figure_8, "9": figure_9}
