@@ -21,9 +21,7 @@ constexpr WordDoc words[] = {
     {"writes", "outputs: values that go outside; `writes force = -F` gives one a name of the device"},
     {"observes", "events that reach the reactive part: `observes event clock rate 0.1`"},
     {"event", "an instant: `event E every 0.1;`, `event E when x > 1;`, `event E at 5, 7;`"},
-    {"rate",
-     "how often: behind `observes event` a period in seconds, behind an instance the step of its own, "
-     "`s = Spring() rate 1 [kHz];`"},
+    {"rate", "an instance's own step, `s = S() rate 1 [kHz];`; behind `observes event` a period in seconds"},
     {"when", "the condition at which something happens"},
     {"with", "`x with x(0) = 1`: whose start is given; `interact arm with hand`: whose touch"},
     {"if", "a choice: `if c then a else b`, or `if(c, a, b)`"},
@@ -50,10 +48,7 @@ constexpr WordDoc words[] = {
     {"require", "a breach stops the run: `require x >= 0 else \"..\";`"},
     {"expect", "a breach is a warning: `expect x >= 0 else \"..\";`"},
     {"stop", "ends the run well: `stop when charge <= 0 \"flat\";`"},
-    {"join",
-     "connects two power ports: `join a.end to b.end;`; between different rates by samples that make no energy, "
-     "`passive`, or "
-     "`hold`, `extrapolate`"},
+    {"join", "connects two power ports: `join a.end to b.end;`; between rates `hold`, `extrapolate` or `passive`"},
     {"interact", "lets a hand touch a mechanism: `interact arm with hand push 500 [N/m];`"},
     {"apply", "adds a force at a point or a torque on a body: `apply F at P;`"},
     {"invariant", "a consequence of the equations, used for projection: `invariant transpose(R) * R = identity(3);`"},

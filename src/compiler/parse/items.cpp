@@ -134,7 +134,8 @@ void Parser::read_declaration(Word word) {
       return skip_not_built(word);
     case Word::rate:
     case Word::every: {
-      report_expected("a statement").hint("a rate stands behind an instance: `s = Spring() rate 1 [kHz];`");
+      diags_.report(here(), expected, "a statement", found())
+          .hint("a rate stands behind an instance: `s = Spring() rate 1 [kHz];`");
       ++at_;
       return recover();
     }
