@@ -232,8 +232,8 @@ TEST(Print, IsReadBackAsTheSameTree) {
       if (equation.left.valid() && !equation.family.valid()) equations.equations.push_back(equation);
     }
     for (const Equation& equation : equations.equations) {
-      again +=
-          print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) + ";\n";
+      again += print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) +
+               (equation.rate.valid() ? " rate " + print(equations, first.names, equation.rate) : "") + ";\n";
       ++count;
     }
     const ParsedText second(again, dialect_of(entry.path().string()));
