@@ -17,6 +17,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
+#include "compiler/rates/rates.h"
 #include "compiler/reroll/reroll.h"
 #include "compiler/schemata/axioms.h"
 #include "compiler/schemata/schemata.h"
@@ -186,6 +187,11 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     pages.add("events", "what happens at each event, handlers in the order of the data",
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
+  if (!tree.rates.empty()) {
+    rates::sample(flat, tree, names, diags);
+    if (diags.has_errors()) return std::nullopt;
+    pages.add("rates", "what takes steps of its own, and what is held meanwhile", [&] { return rates::dump(flat); });
+  }
   if (!options.draws) flat.drawings.clear();
   set_starts(flat, options.starts);
   const bool has_energy = !flat.energies.empty();
@@ -214,6 +220,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (!sorted || diags.has_errors()) return std::nullopt;
   for (std::size_t k = 0; k < sorted->size(); ++k)
     energy::differentiate(structures->list[k].model, (*sorted)[k], diags);
+  rates::split(first, sorted->front(), diags);
   if (diags.has_errors()) return std::nullopt;
   pages.add("blocks", "constants, states, and which equations determine what, in order", [&] {
     return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); });

@@ -158,6 +158,10 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   point.compiled = api::compile_files(options.files, {*overrides}, false);
   if (!point.compiled.program) return model_errors(options.json, point.compiled);
   if (!options.quiet && !options.json) print_warnings(point.compiled);
+  if (!point.compiled.program->subsystems.empty()) {
+    return usage({"this model has rates: what is sampled has no linear system and no state of rest at one instant",
+                  "leave the rates out of the text: then joined ports are equal at all times"});
+  }
 
   sim::Settings settings;
   settings.until = until ? *until : point.compiled.program->starting_time;

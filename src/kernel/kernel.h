@@ -169,6 +169,23 @@ enum {
  * fast step of the period, the first one included. */
 double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f);
 void tk_hold_fast_sample(double* hold, double u_f);
+/* The same step of it for `count` components and energy that is known: u_s is what the slow system got, and becomes what it gets for the next
+ * period, from what it gives, y, and sign * u_f. */
+void tk_hold_release(uint32_t count, double period, double energy, const double* y, double sign, const double* u_f,
+                     double* u_s);
+
+/* Rates: rates.c. The most states that a subsystem has. */
+static inline uint32_t tk_largest_subsystem(const tactus_model* model) {
+  uint32_t most = 0;
+  for (uint32_t k = 0; k < model->subsystem_count; k++) {
+    if (model->subsystems[k].state_count > most) most = model->subsystems[k].state_count;
+  }
+  return most;
+}
+/* After the states are set: the first samples. */
+int tk_begin_rates(const tactus_model* model, tactus_instance* instance);
+/* The table's fixed_steps of a model with rates. */
+int tk_rated_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */

@@ -50,6 +50,10 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   const uint32_t n = model->state_count;
   const double h = instance->dense_step;
   const double theta = (t - instance->dense_from) / h;
+  if (model->subsystem_count > 0 && h > 0.0 && theta < 1.0) { /* nothing moves between samples */
+    tk_copy(n, tk_stage_vector(model, instance, TK_BEFORE), x);
+    return;
+  }
   if (tk_part_is_adaptive(solver) || solver == TACTUS_ROSENBROCK_FIXED || h == 0.0 || theta == 0.0 || theta == 1.0) {
     tk_dense(model, instance, solver, t, x);
     return;
@@ -197,7 +201,14 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   double end = full;
   int is_found = 0;
   instance->time = from;
-  int status = tk_locate(model, instance, solver, from, &end, &is_found);
+  int status;
+  if (model->subsystem_count > 0) {
+    /* Subsystems do not go back: what changed inside of the step is found where it ends. */
+    status = tk_watch(model, instance, full, x);
+    is_found = status == TACTUS_OK && (tk_first_crossed(model, instance) >= 0 || tk_has_risen(model, instance));
+  } else {
+    status = tk_locate(model, instance, solver, from, &end, &is_found);
+  }
   if (status != TACTUS_OK) return status;
   if (is_found) {
     if (full - end <= grid_slack) end = full;
@@ -302,6 +313,7 @@ static int tk_free_part(const tactus_model* model, tactus_instance* instance, in
     if (from + shortest < end - slack) end = from + shortest;
     if (tick < end - slack) end = tick;
     end = tk_next_jump(model, instance, end);
+    if (model->subsystem_count > 0) end = grid; /* their steps are not cut */
     status = tk_fixed_part(model, instance, solver, h, end, end == grid);
   }
   if (status != TACTUS_OK) return status;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <tuple>
 #include <unordered_set>
@@ -252,6 +253,10 @@ class Declarations {
   void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals, const Mode* modes) {
     auto called = called_module(program_, item, scope);
     if (!called) {
+      if (item.rate.valid() && item.left.valid() && tree_[item.right].kind == NodeKind::call)
+        diags_
+            .report(tree_[item.rate].span, rate_without_module, parse::print(tree_, names_, tree_.child(item.right, 0)))
+            .hint("an instance of a module may have a step of its own: `s = Spring() rate 1 [kHz];`");
       if (!item.left.valid() || is_meant_as_instance(item, scope))
         report_no_module(item, scope);
       else if (item.family.valid())
@@ -377,6 +382,8 @@ class Declarations {
     copy_locals(locals, scope.locals);
     for (; modes; modes = modes->outer) scope.modes.push_back(modes->condition);
     bind_arguments(scope, item, module_name);
+    scope.rate = parent.rate;
+    if (item.rate.valid()) set_rate(scope, item, locals);
     program_.instances.push_back(&scope);
     declare(scope, *scope.body, nullptr, nullptr);
     settle_elements(scope);
@@ -392,6 +399,44 @@ class Declarations {
       report.hint("{}", ports_and_parameters(program_, *called.module));
     }
     return &scope;
+  }
+
+  // The literal that a rate is, here or as a constant; null: it is computed.
+  const parse::Node* literal_of(NodeId id, Scope& scope) {
+    const parse::Node* node = &tree_[id];
+    if (node->kind == NodeKind::name) {
+      const Found found = find(scope, node->name);
+      if (!found.entry || !found.entry->value.valid()) return nullptr;
+      node = &tree_[found.entry->value];
+    }
+    return node->kind == NodeKind::number ? node : nullptr;
+  }
+
+  void set_rate(Scope& scope, const parse::Equation& item, const Local* locals) {
+    const base::Span span = tree_[item.rate].span;
+    const std::string path = scope.prefix.substr(0, scope.prefix.size() - 1);
+    const auto hertz = number(program_, item.rate, *scope.parent, locals);
+    if (!hertz || !(*hertz > 0) || !std::isfinite(*hertz)) {
+      diags_.report(span, rate_not_constant)
+          .hint("for example `{} = {}() rate 1 [kHz];`", path, names_.text(scope.module->name));
+      return;
+    }
+    const auto written = [](double rate) {
+      return rate >= 1000 ? fmt::format("{:g} [kHz]", rate / 1000) : fmt::format("{:g} [Hz]", rate);
+    };
+    const parse::Node* literal = literal_of(item.rate, *scope.parent);
+    parse::Dimension per_second;
+    per_second.exponents[parse::Dimension::second] = {-1, 1};
+    if (literal && literal->unit == 0) {
+      diags_.report(span, rate_without_unit)
+          .hint("{0:g} a second are `rate {1}`; a step of {0:g} s is `rate {2}`", *hertz, written(*hertz),
+                written(1 / *hertz));
+    } else if (literal && tree_.units[literal->unit].measure.dimension != per_second) {
+      diags_.report(span, rate_in_unit, tree_.units[literal->unit].text)
+          .hint("a step of {:g} s is `rate {}`", *hertz, written(1 / *hertz));
+    }
+    program_.tree.rates.push_back({span, path, *hertz});
+    scope.rate = static_cast<std::uint32_t>(program_.tree.rates.size());
   }
 
   static void copy_locals(const Local* locals, std::deque<Local>& into) {

@@ -52,7 +52,9 @@ bool is_plain(const parse::Tree& tree) {
          std::none_of(tree.musts.begin(), tree.musts.end(),
                       [](const parse::Must& item) { return item.mode.valid(); }) &&
          std::all_of(tree.equations.begin(), tree.equations.end(),
-                     [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
+                     [](const parse::Equation& item) {
+                       return item.left.valid() && !item.family.valid() && !item.rate.valid();
+                     }) &&
          std::all_of(
              tree.events.begin(), tree.events.end(),
              [&](const parse::Event& item) { return !item.family.valid() && !is_timed_by_parameters(tree, item); }) &&

@@ -137,10 +137,12 @@ void Parser::read_declaration(Word word) {
     case Word::apply:
       return skip_not_built(word);
     case Word::rate:
-    case Word::every:
-      report_rate("the rate of a module's instances");
+    case Word::every: {
+      diags_.report(here(), expected, "a statement", found())
+          .hint("a rate stands behind an instance: `s = Spring() rate 1 [kHz];`");
       ++at_;
       return recover();
+    }
     case Word::reads:
     case Word::writes:
     case Word::observes: {
@@ -398,7 +400,7 @@ bool Parser::read_condition(base::NameId with) {
   return true;
 }
 
-// equation = ( id | arith ) "=" expr [timing] end | NAME "(" [ arg {"," arg} ] ")" end
+// equation = ( id | arith ) "=" expr [rate] end | NAME "(" [ arg {"," arg} ] ")" [rate] end
 void Parser::read_equation() {
   const std::size_t first = at_;
   const bool chosen = word() == Word::if_;
@@ -412,11 +414,12 @@ void Parser::read_equation() {
   }
   if (!equation.left.valid()) return chosen ? skip_foreign_block("if") : recover();
   if (!accept(TokenKind::equal)) {
-    const bool instance = tree_[equation.left].kind == NodeKind::call &&
-                          token(at_ - 1).kind == TokenKind::right_paren &&
-                          (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()));
+    const bool instance =
+        tree_[equation.left].kind == NodeKind::call && token(at_ - 1).kind == TokenKind::right_paren &&
+        (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()) || word() == Word::rate);
     if (instance) {
       equation.right = std::exchange(equation.left, {});
+      if (!read_rate(equation)) return recover();
       equation.span = span_from(first);
       body_->equations.push_back(equation);
       read_end();
@@ -444,13 +447,25 @@ void Parser::read_equation() {
   }
   equation.right = read_expression();
   if (!equation.right.valid()) return recover();
+  if (!read_rate(equation)) return recover();
   equation.span = span_from(first);
   body_->equations.push_back(equation);
-  if (word() == Word::rate || word() == Word::when || word() == Word::every) {
-    report_rate("the rate of an instance");
-    return recover();
-  }
   read_end();
+}
+
+// [ "rate" value ], behind an instance
+bool Parser::read_rate(Equation& equation) {
+  if (word() == Word::when || word() == Word::every) {
+    report_expected("`;`").hint("an instance of a module may have a step of its own: `s = Spring() rate 1 [kHz];`");
+    return false;
+  }
+  if (word() != Word::rate) return true;
+  const std::size_t first = at_++;
+  equation.rate = read_value();
+  if (!equation.rate.valid()) return false;
+  if (tree_[equation.right].kind == NodeKind::call) return true;
+  diags_.report(span_from(first), rate_of_value).hint("leave it out, or put the equation into a module with a port");
+  return false;
 }
 
 // `Real` of `parameter Real k = 4`, reported.

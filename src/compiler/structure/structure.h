@@ -88,6 +88,8 @@ struct Sorted {
   ExprId energy = {};                      // what is stored, over states alone; invalid before `energy`, and without
   std::vector<ExprId> energy_slopes = {};  // by state
   std::vector<ExprId> structure = {};      // J - R by rows, where that form is known; else empty
+  std::vector<ExprId> energies = {};       // each of the model's energies, over states
+  std::vector<std::uint32_t> subsystem_of = {};  // by state; empty without rates, and before `rates`
 };
 
 struct Override {

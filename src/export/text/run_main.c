@@ -82,6 +82,12 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (has_tolerance && !(tolerance > 0.0 && tolerance < nothing)) return run_usage("the tolerance must be positive");
   if (solver < 0) solver = RUN_MODEL.solver;
   solver = tactus_choose_solver(solver, has_step, has_tolerance);
+  if (RUN_MODEL.subsystem_count > 0) {
+    solver = tactus_fixed_form(solver);
+    if (tactus_is_adaptive(solver))
+      return run_usage("the model has rates: a solver that chooses its steps itself is no help");
+    if (step != RUN_MODEL.step_size) return run_usage("the rates of the model set its step");
+  }
   if (solver == TACTUS_CVODE) {
     return run_usage("`cvode` stays at home: it is a library of the program `tactus`; `--solver rosenbrock` travels");
   }
@@ -113,7 +119,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
     }
     if (!run_whole(ratio, &plan->full_steps)) {
       plan->full_steps = (int64_t)tk_floor(ratio);
-      plan->last_step = plan->end - (plan->start + (double)plan->full_steps * step);
+      /* A rate has no shorter step: the run ends before it. */
+      plan->last_step =
+          RUN_MODEL.subsystem_count > 0 ? 0.0 : plan->end - (plan->start + (double)plan->full_steps * step);
     }
   }
 
@@ -280,7 +288,7 @@ static int run_step_with_rows(run_state* run, double h) {
   const double inside = from + h * (1.0 - run_grid_slack);
   const int rows = run_row_time(run, run->next_row) < inside;
   int status;
-  const int is_stiff = tactus_is_stiff_solver(run->plan.solver);
+  const int is_stiff = tactus_is_stiff_solver(run->plan.solver) && RUN_MODEL.subsystem_count == 0;
   if (rows && !is_stiff) {
     for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) run_x0[i] = run_states(run)[i];
     status = run_derivative(run, from, run_f0);
@@ -293,7 +301,8 @@ static int run_step_with_rows(run_state* run, double h) {
     if (status != TACTUS_OK) return status;
   }
   for (double t = run_row_time(run, run->next_row); t < inside; t = run_row_time(run, ++run->next_row)) {
-    const double s = (t - from) / h;
+    const double s =
+        RUN_MODEL.subsystem_count > 0 ? 0.0 : (t - from) / h; /* with rates nothing moves inside of a step */
     for (uint32_t i = 0; i < RUN_MODEL.state_count && !is_stiff; i++) {
       run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
     }

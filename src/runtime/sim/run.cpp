@@ -474,20 +474,23 @@ bool Run::fixed_step_with_rows(double h) {
     if (status == TACTUS_OK) std::copy_n(warm_.data(), warm_.size(), warm);
     return status;
   };
+  const bool has_rates = model_->subsystem_count > 0;  // then nothing moves inside of a step
   if (rows) {
     x0_.assign(states(), states() + n);
-    if (!tactus_is_stiff_solver(solver_)) {
+    if (!tactus_is_stiff_solver(solver_) && !has_rates) {
       if (int status = derivative(from, f0_)) return fail(status);
     }
   }
   if (int status = model_->fixed_steps(model_, instance_.get(), solver_, h, 1)) return fail_in_step(status, h);
   if (!rows) return true;
-  if (!tactus_is_stiff_solver(solver_)) {
+  if (!tactus_is_stiff_solver(solver_) && !has_rates) {
     if (int status = derivative(instance_->time, f1_)) return fail(status);
   }
   for (double t = row_time(next_row_); inside(t); t = row_time(++next_row_)) {
     if (!go_on()) return false;
-    if (tactus_is_stiff_solver(solver_)) {
+    if (has_rates) {
+      x_ = x0_;
+    } else if (tactus_is_stiff_solver(solver_)) {
       tk_between(model_, instance_.get(), solver_, t, x_.data());
     } else {
       double s = (t - from) / h;
