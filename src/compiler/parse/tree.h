@@ -422,7 +422,6 @@ struct Power {
   std::uint32_t rate = 0;
   NodeId given = {};
 };
-};
 
 // storage (states) energy variable structure J = j, R = r, G = g power in -> out: states' = (J - R) dH/dx + G in, out = G' dH/dx. Its energy and
 // its port stand among the others, too.
