@@ -456,6 +456,32 @@ class Circles(ConstraintsTest):
         for name, value in [("u", (1 - d) / 2), ("x", (1 + d) / 2), ("y", d), ("i", d / 3)]:
             self.assertAlmostEqual(told["values"][name], value, delta=1e-8)
 
+    def test_derivatives_that_cancel_by_factors_of_time(self):
+        # Brenan, Campbell and Petzold: the difference of the first and of the second's derivative is y2 = exp(-t) - cos(t).
+        told = self.run_json("boundary y1(0) ~ 1;\nsystem\n  y1' + 2 * t * y2' + 3 * y2 = exp(-t);\n  y1 + 2 * t * y2 = sin(t);",
+                             "--until", 1, "--tolerance", 1e-10)
+        y2 = math.exp(-1) - math.cos(1)
+        self.assertAlmostEqual(told["values"]["y2"], y2, delta=1e-9)
+        self.assertAlmostEqual(told["values"]["y1"], math.sin(1) - 2 * y2, delta=1e-9)
+
+    def test_derivatives_that_cancel_by_a_parameter(self):
+        # 2 C (x' + y') cancels, y = x + 1 is left, and then 2 C x' = -x.
+        text = "parameter C = 2;\nboundary x(0) = 1;\nsystem\n  C * x' + C * y' = -x;\n  C * x' + C * y' = 1 - y;"
+        told = self.run_json(text, "--until", 1, "--set", "C=3", "--tolerance", 1e-10)
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-1 / 6), delta=1e-9)
+
+    def test_ties_that_contradict_each_other_end(self):
+        # z + u = sin(t) by the first, and then z + u = cos(t): said, instead of differentiated without end.
+        text = "system\n  u + y = x;\n  i = u';\n  i = z - y;\n  i = sin(t) - x;\n  z' = x;"
+        told = self.run_json(text, exit_code=1)
+        self.assertEqual([item["code"] for item in told["diagnostics"] if item["severity"] == "error"], ["S019"])
+
+    def test_numbers_behind_a_contradiction_are_named(self):
+        told = self.run_json("system\n  x = 3;\n  x^2 + y^2 = 1;", "--until", 1, exit_code=4)
+        self.assertEqual(told["failure"]["equations"], "x^2 + y^2 = 1 with x = 3 (line 2)")
+        done = self.tactus("system\n  x = 3;\n  x^2 + y^2 = 1;\n  x'' = l * x;\n  y'' = l * y - 9.81;", "run", exit_code=1)
+        self.assertIn("`x` is 3 by this one", done.stderr)
+
     def test_each_the_derivative_of_the_other(self):
         # b'' = b - t and a = b', from a = a' = 0: a'' = a - 1.
         told = self.run_json("system a = b'; b = a' + t;", "--until", 1, "--tolerance", 1e-10)

@@ -1068,6 +1068,51 @@ class MassAndSpring(ExampleTest):
         self.assert_close(got["book.invented"], got["book.stored"] - 1, 1e-10)
 
 
+class MassAndSpringTwo(ExampleTest):
+    FILE = "mass_and_spring_two.tact"
+
+    def test_two_ledgers(self):
+        shown = "spring.q,weight.p,book.stored,book.booked,book.invented,spring.book.booked,weight.book.booked,spring.book.escapes"
+        got = run(self.FILE, "--show", shown)["values"]
+        self.assert_close(got["book.booked"], got["spring.book.booked"] + got["weight.book.booked"], 1e-15)
+        self.assert_close(got["book.stored"] - got["book.booked"], 1, 1e-12)
+        self.assert_close(got["book.invented"], 0, 1e-12)
+        self.assertEqual(got["spring.book.escapes"], 1)
+
+    def test_one_state_is_what_its_energy_says(self):
+        """Both by Algorithm 1 as it is for one state: the root of twice the energy that is due, on the side where Euler's step is."""
+        q, p, due_q, due_p = 0.0, 2.0, 0.0, 1.0
+        h = 0.1
+        for _ in range(300):
+            v, force = p / 2, -q
+            stored_q, stored_p = q * q / 2, p * p / 4
+            due_q, due_p = due_q + h * v * q, due_p + h * force * p / 2
+
+            def step(x, slope, due, stored, scale):
+                euler = x + h * slope
+                if x == 0.0:
+                    return euler  # no gradient: an escape
+                if due >= 0:
+                    return math.copysign(math.sqrt(scale * due), euler)
+                return -math.copysign(math.sqrt(scale * stored), x)  # a leap
+
+            q, p = step(q, v, due_q, stored_q, 2), step(p, force, due_p, stored_p, 4)
+        got = values(self.FILE, "--until", "30", "--show", "spring.q,weight.p")
+        self.assert_close([got["spring.q"], got["weight.p"]], [q, p], 1e-6)  # a root next to 0 makes 1e-8 of rounding, and leaps hand it on
+
+
+class MultiratePair(ExampleTest):
+    FILE = "multirate_pair.tact"
+
+    def test_the_hold_keeps_the_energy(self):
+        result = run(self.FILE, "--show", "pair,held,book.held,spring.book.booked,weight.book.booked")
+        got = result["values"]
+        self.assertEqual((result["solver"], result["steps"]), ("passive", 100000))
+        self.assertAlmostEqual(got["pair"] + got["book.held"] - got["spring.book.booked"] - got["weight.book.booked"], 1, delta=1e-10)
+        self.assertAlmostEqual(got["pair"], 1, delta=0.00502)
+        self.assertAlmostEqual(got["held"], 3.41, delta=0.01)
+
+
 class PassivePendulum(ExampleTest):
     FILE = "passive_pendulum.tact"
     FREE = ("--set", "c=0", "--set", "torque=0", "--set", "a0=2")

@@ -142,6 +142,7 @@ class Mistakes(Play):
         told = self.numbers(path, "--speed", 10, "--for", 60, exit_code=4)
         self.assertEqual(told["status"], "failed")
         self.assertIn("finite", told["failure"])
+        self.assertIn("`x' = x^2` (line 4) gives x' = inf", told["failure"])
         self.assertAlmostEqual(told["time"], 1, delta=0.02)  # x = 1 / (1 - t)
         self.assertIn("finite", self.play(path, "--headless", "--speed", 10, "--for", 60, exit_code=4).stderr)
 

@@ -98,16 +98,18 @@ function makePlan() {
 }
 
 // Labels and places of the recorded scalars: all channels but constants (2) and derivatives (1); failing that, all but derivatives.
+// Models with instances or a scene are not run here.
 function columns() {
   for (const excluded of [3, 1]) {
     const found = [];
     for (let k = 0; k < w.channel_count(model); ++k) {
       if (w.channel_flags(model, k, 0) & excluded) continue;
       const name = text(w.channel_name(model, k, 0));
+      const unit = text(w.channel_unit(model, k, 0));
       const [rows, across, at] = [w.channel_rows(model, k, 0), w.channel_columns(model, k, 0), w.channel_at(model, k, 0)];
       for (let n = 0; n < rows * across; ++n) {
         const index = rows * across === 1 ? "" : across === 1 ? `[${n + 1}]` : `[${Math.floor(n / across) + 1}][${(n % across) + 1}]`;
-        found.push({ label: name + index, at: at + n });
+        found.push({ label: name + index + (unit === "" ? "" : ` [${unit}]`), at: at + n });
       }
     }
     if (found.length > 0) return found;

@@ -162,6 +162,31 @@ system
   EXPECT_EQ(agreement.ran_to_the_end, programs.size());
 }
 
+// Subsystems: every manner of joining, vectors, equal and other rates, and the rest of the model.
+TEST(SourceBackends, RatesAgree) {
+  const std::string text = R"(
+simulation step_size = 0.004
+parameter k = 2;
+module Spring = ( boundary q(0) = (0.1, 0);  system q' = v;  F = k * q + 0.1 * v;  energy H = k * dot(q, q) / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = (1, 0.5);  system p' = F - 0.1 * sin(t) * p;  v = p / 3;  energy H = dot(p, p) / 6;  power end: F -> v; )
+system
+  a = Spring() rate 1 [kHz];    b = Mass() rate 50 [Hz];    join a.end to b.end;
+  c = Spring() rate 500 [Hz];   d = Mass() rate 100 [Hz];   join c.end to d.end extrapolate;
+  e = Spring() rate 250 [Hz];   f = Mass() rate 250 [Hz];   join e.end to f.end;
+  g = Spring() rate 1 [kHz];    h = Mass();                 join g.end to h.end;
+  i = Spring() rate 1 [kHz];    j = Mass() rate 20 [Hz];    join j.end to i.end hold;
+  low = min(a.q[1], f.p[2]);
+)";
+  std::vector<ir::Program> programs;
+  const std::vector<Plan> plans = backend_testing::plans_of_all_solvers(0.001, 1);
+  for (const Plan& plan : plans)
+    programs.push_back(for_plan(compiled(api::compile_text("rates.tact", text, {}), text), plan));
+  ASSERT_FALSE(HasFailure());
+  const backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
+  EXPECT_EQ(agreement.difference, "");
+  EXPECT_EQ(agreement.ran_to_the_end, programs.size());
+}
+
 TEST(SourceBackends, RandomTextsAgree) {
   std::vector<ir::Program> programs;
   std::vector<Plan> plans;

@@ -343,8 +343,36 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
   return status;
 }
 
+static int tk_has_guard(const tactus_model* model, uint32_t event) {
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (model->relations[k].kind == TACTUS_TRUTH && model->relations[k].source == event + 1) return 1;
+  }
+  return 0;
+}
+
+/* A `check` without a guard is asked for where steps end. */
+static void tk_ask_at_steps(const tactus_model* model, tactus_instance* instance) {
+  double* clocks = tactus_data(instance) + model->layout.clocks;
+  int is_watched = 0;
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    const tactus_event* event = &model->events[e];
+    if (event->kind != TACTUS_CHECK || event->pulse > 0 || clocks[e] != 0.0 || tk_has_guard(model, e)) continue;
+    if (!is_watched && tk_watch(model, instance, instance->time, tk_states(model, instance)) != TACTUS_OK) {
+      tk_clear_failure(instance);
+      return;
+    }
+    is_watched = 1;
+    if (!tk_holds(model, instance, event)) continue;
+    clocks[e] = 1.0;
+    instance->broken_checks++;
+    if (model->fire) (void)model->fire(model, instance, e); /* whoever listens hears of it now */
+  }
+}
+
 int tk_fire(const tactus_model* model, tactus_instance* instance) {
-  return tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
+  const int status = tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
+  if (status == TACTUS_OK) tk_ask_at_steps(tk_active(model, instance), instance);
+  return status;
 }
 
 /* The end of the run is an event that no time makes happen: TACTUS_AT without times, there if a monitor asks for it. */

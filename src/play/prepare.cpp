@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "api/blame.h"
 #include "lsp/text.h"
 #include "runtime/sim/shooting.h"
 
@@ -52,7 +53,12 @@ Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides
   tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
+  prepared.texts = texts;
   make_world(prepared, moved, period);
+  if (prepared.failure) {
+    api::KeptInstance none;
+    api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, {.overrides = overrides});
+  }
   return prepared;
 }
 

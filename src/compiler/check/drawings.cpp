@@ -7,10 +7,9 @@
 #include <unordered_set>
 
 #include "base/nearest.h"
-#include "compiler/check/builtins.h"
 #include "compiler/check/colors.h"
 #include "compiler/check/diagnostics.h"
-#include "compiler/check/tables.h"
+#include "compiler/check/read_names.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -62,9 +61,6 @@ bool is_point(std::string_view option) {
   return option == "at" || option == "from" || option == "to" || option == "follow" || option == "point";
 }
 
-struct Nothing {};
-using Names = Binding<Nothing>;
-
 class DrawingReader {
  public:
   DrawingReader(Model& model, base::Names& names, diag::Sink& diags)
@@ -72,8 +68,12 @@ class DrawingReader {
         tree_(*model.tree),
         names_(names),
         diags_(diags),
-        time_(names.intern("t")),
-        pi_(names.intern("pi")) {}
+        read_names_(
+            model, names, [this](NodeId id, const BoundNames*) { report_unknown_name(id); },
+            [this](NodeId call, std::string_view function) {  // it would change the motion
+              diags_.report(tree_[call].span, not_in_scene, fmt::format("`{}`", function))
+                  .hint("give it an equation under `system`, and draw its name");
+            }) {}
 
   void run() {
     for (const parse::Drawing& drawing : tree_.drawings) read(drawing);
@@ -193,6 +193,14 @@ class DrawingReader {
       return;
     }
     if (!exists(value)) return;
+    if (made.kind == "ground" && name == "height" && tree_[value].kind == NodeKind::name) {
+      const auto found = model_.find(tree_[value].name);
+      if (found && model_.symbols[*found].role == Role::function) {
+        diags_.report(tree_[value].span, not_built, "ground height f")
+            .hint("a ground is level so far: `ground height 0;`");
+        return;
+      }
+    }
     made.options.push_back({std::string(name), "", {value}});
   }
 
@@ -204,7 +212,8 @@ class DrawingReader {
       report.hint("write `color \"{}\"`", is_word ? names_.text(node.name) : "red");
       return;
     }
-    const std::string& text = tree_.texts[node.text];
+    std::string text = tree_.texts[node.text];
+    if (text == "steel") text = "#71797e";  // no colour of the web, and a common one in models
     const bool is_hex =
         text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
     if (!is_hex && !is_among(color_names, text)) {
@@ -221,53 +230,8 @@ class DrawingReader {
   // Whether the expression reads only what there is.
   bool exists(NodeId id) {
     is_unknown_ = false;
-    read_names(id, nullptr, 0);
+    read_names_(id);
     return !is_unknown_;
-  }
-
-  // Reports what does not exist, and what would change the motion.
-  void read_names(NodeId id, const Names* scope, int depth) {
-    const parse::Node& node = tree_[id];
-    switch (node.kind) {
-      case NodeKind::name:
-        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name))
-          report_unknown_name(id);
-        return;
-      case NodeKind::member:
-        return;
-      case NodeKind::call: {
-        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
-        const parse::Node& callee = tree_[tree_.child(id, 0)];
-        const bool is_name = callee.kind == NodeKind::name;
-        auto function = is_name ? model_.find(callee.name) : std::nullopt;
-        const bool is_declared = function && model_.symbols[*function].role == Role::function;
-        const BuiltinRow* builtin = is_name && !is_declared ? find_builtin(names_.text(callee.name)) : nullptr;
-        if (builtin && (builtin->id == Builtin::integration || builtin->id == Builtin::delay)) {
-          diags_.report(node.span, not_in_scene, fmt::format("`{}`", builtin->name))
-              .hint("give it an equation under `system`, and draw its name");
-        }
-        for (std::uint32_t i = 1; i < node.child_count; ++i) read_names(tree_.child(id, i), scope, depth);
-        if (!is_declared || depth > 64) return;
-        const parse::Function& declared = tree_.functions[model_.symbols[*function].declaration];
-        std::vector<Names> bindings(declared.arguments.size());
-        const Names* inner = nullptr;
-        for (std::size_t i = 0; i < bindings.size(); ++i) {
-          bindings[i] = {inner, declared.arguments[i], {}};
-          inner = &bindings[i];
-        }
-        read_names(declared.value, inner, depth + 1);
-        return;
-      }
-      case NodeKind::sum_over: {
-        read_names(tree_.child(id, 0), scope, depth);
-        read_names(tree_.child(id, 1), scope, depth);
-        const Names inner{scope, node.name, {}};
-        read_names(tree_.child(id, 2), &inner, depth);
-        return;
-      }
-      default:
-        for (const parse::Child& child : tree_.children_of(id)) read_names(child.node, scope, depth);
-    }
   }
 
   void report_unknown_name(NodeId id) {
@@ -289,8 +253,7 @@ class DrawingReader {
   const parse::Tree& tree_;
   base::Names& names_;
   diag::Sink& diags_;
-  base::NameId time_;
-  base::NameId pi_;
+  ReadNames read_names_;
   bool is_unknown_ = false;
   std::unordered_set<base::NameId> told_;  // what does not exist is told once
 };

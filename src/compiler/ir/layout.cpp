@@ -39,6 +39,12 @@ tactus_layout own_layout(const Program& program, std::uint32_t snapshot = 0) {
   model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.plans = plans.plans.data();
   model.ledger = program.ledger;
+  // Whether there is one is all that a layout asks.
+  if (program.has_structure)
+    model.structure = [](const tactus_model*, tactus_instance*, double, const double*, double*) { return 0; };
+  const std::vector<tactus_subsystem> subsystems = subsystem_table(program);
+  model.subsystems = subsystems.data();
+  model.subsystem_count = static_cast<std::uint32_t>(subsystems.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
@@ -107,6 +113,13 @@ PlanTable plan_table(const Program& program) {
       table.phases.push_back({phase.event, phase.target, phase.target_count});
     table.plans.push_back(made);
   }
+  return table;
+}
+
+std::vector<tactus_subsystem> subsystem_table(const Program& program) {
+  std::vector<tactus_subsystem> table;
+  for (const Subsystem& s : program.subsystems)
+    table.push_back({s.multiple, s.first_state, s.state_count, s.ledger, s.phase, s.samples});
   return table;
 }
 

@@ -80,6 +80,7 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   }
 
   sorted.constants = std::move(draft.constants.numbers);
+  sorted.constant_spans = std::move(draft.constants.spans);
   sorted.constraints = std::move(draft.constraints);
   add_invariants(model, sorted, diags);
   if (has_failed()) return std::nullopt;

@@ -276,15 +276,27 @@ int World::evaluate(const tactus_model* table) {
   return status;
 }
 
-int World::tick(const tactus_model* table, const Pointer& pointer, double input_age, double tick_age) {
+int World::tick(const tactus_model* table, const Pointer& heard, double input_age, double tick_age) {
+  const Pointer pointer = simulated_ ? simulated_->at(instance_->time) : heard;
+  if (simulated_) input_age = 0;
   const bool is_here = pointer.is_present && input_age <= limiter_.limits.input_age;
   if (is_here) {
     told_ = pointer.position;
     if (!was_present_) tk_begin_passivity(&passivity_);
   }
   was_present_ = is_here;
-  const tk_follower before = follower_;
-  tk_follow(&follower_, timing_.period, told_.data());
+  tk_follower before = follower_;
+  if (simulated_) {
+    for (int i = 0; i < 3; ++i) {
+      const double from = was_followed_ ? before.position[i] : told_[i];
+      follower_.velocity[i] = (told_[i] - from) / timing_.period;
+      follower_.position[i] = told_[i];
+    }
+    if (!was_followed_) before = follower_;
+    was_followed_ = true;
+  } else {
+    tk_follow(&follower_, timing_.period, told_.data());
+  }
   write_inputs(before, is_here ? pointer : Pointer{});
 
   const double h = timing_.period / static_cast<double>(timing_.substeps);
@@ -293,7 +305,8 @@ int World::tick(const tactus_model* table, const Pointer& pointer, double input_
   if (status == TACTUS_OK) status = take_steps(table, instance_.get(), timing_.solver, h, timing_.substeps);
   if (status == TACTUS_OK && planner_) planner_->send(table, instance_.get(), speed_);
   if (status == TACTUS_OK) status = evaluate(table);
-  push_back(timing_.period, is_here ? input_age : HUGE_VAL, tick_age);
+  push_back(timing_.period, is_here ? input_age : HUGE_VAL, simulated_ ? timing_.period : tick_age);
+  if (simulated_) simulated_->feel(force_, instance_->time);
   return status;
 }
 

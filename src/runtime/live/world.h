@@ -58,6 +58,16 @@ struct Pointer {
   bool is_present = false;
 };
 
+// What stands in a person's place at every tick, in the world's time: a device that is simulated, a motion that is written down. Both are RT.
+class Hand {
+ public:
+  virtual ~Hand() = default;
+  // Where it is at the tick that begins at t.
+  virtual Pointer at(double t) = 0;
+  // What it feels until t, when the next tick begins.
+  virtual void feel(const std::array<double, 3>& force, double t) = 0;
+};
+
 struct Shown {
   double time = 0;
   std::uint32_t flags = 0;  // of `flag`
@@ -88,6 +98,10 @@ class World {
   void plan_elsewhere();
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
   void plan_to_take_over(const World& before);
+
+  // From the next tick on `hand` touches this world, and no pointer. It tells its position at every tick, so nothing is estimated: the model sees
+  // it go straight from one to the next. Not RT.
+  void set_hand(std::shared_ptr<Hand> hand) { simulated_ = std::move(hand); }
 
   // RT. Goes on where `before` is now.
   void take_over(const World& before);
@@ -140,7 +154,9 @@ class World {
   std::array<double, 3> told_ = {};
   std::array<double, 3> force_ = {};
   bool was_present_ = false;
-  double speed_ = 1;  // the limiter guards a real hand: its seconds are those of the clock
+  bool was_followed_ = false;  // a simulated hand told where it is before
+  std::shared_ptr<Hand> simulated_;  // null: a person's
+  double speed_ = 1;                 // the limiter guards a real hand: its seconds are those of the clock
   Mailbox<Shown> shown_;
   std::unique_ptr<Planner> planner_;  // last: its thread ends before what it reads goes
 };
