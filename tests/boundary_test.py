@@ -120,7 +120,7 @@ class ClosedForms(Folder):
         w = math.sqrt(4 + 2 * 9.81)
         flight = 0.8 - (w - 2) / 9.81
         model = f"""simulation ending_time = 0.8
-boundary y with y(0) = 1, y'(0) ~ -1, y(0.8) = {0.7 * w * flight - 9.81 / 2 * flight ** 2!r};
+boundary y with y(0) = 1, y'(0) ~ -1.9, y(0.8) = {0.7 * w * flight - 9.81 / 2 * flight ** 2!r};
 system
   y'' = -9.81;
   transition Bounce when y <= 0 && y' < 0 {{ next(y') = -0.7 * y'; }}

@@ -11,6 +11,12 @@
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
+/* gcc does not see that factors are used again only after they were made. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 /* So many constraints and states are few. */
 #define TK_FEW_ROWS 4
 #define TK_FEW_STATES 8
@@ -134,5 +140,9 @@ TK_ALWAYS_INLINE int tk_project_here(const tactus_model* model, tactus_instance*
   TK_UNROLL for (uint32_t i = 0; i < model->state_count; i++) x[i] = out[i];
   return status;
 }
+
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 #endif
