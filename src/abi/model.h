@@ -55,11 +55,15 @@ typedef enum tactus_solver {
   TACTUS_ROSENBROCK = 7, /* from here on for stiff systems */
   TACTUS_CVODE = 8,      /* of the host alone: the kernel does not have it */
   TACTUS_MIDPOINT = 9,   /* from here on with fixed steps again */
-  TACTUS_PASSIVE = 10,   /* this and the next keep the balance of `energy` */
+  TACTUS_PASSIVE = 10,   /* this and all below keep the balance of `energy` */
   TACTUS_DISCRETE_GRADIENT = 11,
+  TACTUS_PASSIVE_BS3 = 12, /* with another predictor than Euler's */
+  TACTUS_PASSIVE_RK4 = 13,
+  TACTUS_GONZALEZ = 14, /* these two ask for `structure` besides */
+  TACTUS_MEAN_VALUE = 15,
 } tactus_solver;
 
-enum { TACTUS_SOLVER_COUNT = 12 };
+enum { TACTUS_SOLVER_COUNT = 16 };
 
 /* As a person writes it; a method with fixed and with adaptive steps has one name. Null: no such solver. */
 static inline const char* tactus_solver_name(int solver) {
@@ -86,6 +90,14 @@ static inline const char* tactus_solver_name(int solver) {
       return "passive";
     case TACTUS_DISCRETE_GRADIENT:
       return "discrete_gradient";
+    case TACTUS_PASSIVE_BS3:
+      return "passive_bs3";
+    case TACTUS_PASSIVE_RK4:
+      return "passive_rk4";
+    case TACTUS_GONZALEZ:
+      return "gonzalez";
+    case TACTUS_MEAN_VALUE:
+      return "mean_value";
     default:
       return 0;
   }
@@ -95,11 +107,14 @@ static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3 &
 /* Whether it solves with the Jacobian, so that a step's length does not depend on how fast what has died out was. */
 static inline int tactus_is_stiff_solver(int solver) {
   return solver == TACTUS_ROSENBROCK_FIXED || solver == TACTUS_ROSENBROCK || solver == TACTUS_CVODE ||
-         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT;
+         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_GONZALEZ ||
+         solver == TACTUS_MEAN_VALUE;
 }
 /* Whether it asks the table for `energy`. */
-static inline int tactus_needs_energy(int solver) {
-  return solver == TACTUS_PASSIVE || solver == TACTUS_DISCRETE_GRADIENT;
+static inline int tactus_needs_energy(int solver) { return solver >= TACTUS_PASSIVE && solver <= TACTUS_MEAN_VALUE; }
+/* Whether it asks the table for `structure`. */
+static inline int tactus_needs_structure(int solver) {
+  return solver == TACTUS_GONZALEZ || solver == TACTUS_MEAN_VALUE;
 }
 
 /* The other form of a method that has two, fixed or adaptive; else the solver itself. */
@@ -162,10 +177,15 @@ struct tactus_instance {
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
   int32_t last_tie;        /* the last of these: an event, or behind them a relation */
   int32_t releases;        /* how often it left a surface */
-  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins; 2: and slopes are followed */
   int32_t plans_made;      /* searches that found something, and that did not */
   int32_t plans_failed;
-  int32_t plan_runs; /* motions that were tried out for the last one */
+  int32_t plan_runs;        /* motions that were tried out for the last one ... */
+  int32_t plan_differences; /* ... and Jacobians that were differences of them, for want of tangents */
+  /* 1: a plan is not searched for where its guard holds. It is asked for, bit k of plans_asked for plan k < TACTUS_MOST_ASKED, and does
+   * not begin before the host has answered: tk_begin_plan, tk_refuse_plan. */
+  int32_t plans_wait;
+  uint64_t plans_asked;
   /* double data[model->layout.size] follows */
 };
 
@@ -375,6 +395,8 @@ enum {
 
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24
+/* Plans of a model that a host can be asked for; those behind them are searched for at once. */
+#define TACTUS_MOST_ASKED 64
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -454,7 +476,7 @@ typedef enum tactus_function {
   TACTUS_OF_WATCH = 4,       /* result: watch_count */
   TACTUS_OF_CONSTRAINTS = 5, /* result: constraint_count */
   TACTUS_OF_CONDITIONS = 6,  /* result: condition_count */
-  TACTUS_OF_FIRE = 7,        /* result: discrete_count, the values after it */
+  TACTUS_OF_FIRE = 7,        /* result: discrete_count, then state_count: the values after it */
 } tactus_function;
 
 struct tactus_model {
@@ -546,6 +568,9 @@ struct tactus_model {
   uint32_t plan_count;
   /* One more than the place in discrete of the energy's ledger, TACTUS_LEDGER values from 0 on; 0: no energy is declared. */
   uint32_t ledger;
+  /* One more than the states in which the book's `supplied` and `dissipated` are integrated; 0: there is none. */
+  uint32_t book_supplied;
+  uint32_t book_dissipated;
   /* With rates; else null and 0. */
   const tactus_subsystem* subsystems;
   const tactus_join* joins;
@@ -577,6 +602,9 @@ struct tactus_model {
   int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* The stored energy's derivative by each state at (t, x), then the energy itself: state_count + 1 doubles. Null without energy. */
   int (*energy)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* A = J - R by rows where the equations are x' = A dH/dx + b, what ports let in being b; then 1 for each state that the energy depends
+   * on, else 0: state_count * (state_count + 1) doubles. Null where that form is not known. */
+  int (*structure)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* Function `function` (TACTUS_SUBSYSTEM_..) of a subsystem at (t, x), x its own states. Warm starts as with `derivative` for the
    * derivative, else as with `fire`. Null without rates. */
   int (*subsystem)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x, double* result);

@@ -155,7 +155,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
 
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
-  tree = expand::expand(std::move(tree), names, overrides, diags, options.aliases);
+  std::vector<parse::Given> given;
+  tree = expand::expand(std::move(tree), names, overrides, diags, options.aliases, &given);
   pages.add("expanded", "modules, loops, families and used files written out",
             [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
@@ -172,7 +173,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   // No sequences and plans beyond this point.
 
   table::Files data(sources, options.read_file);
-  check::Model model = check::check(tree, names, overrides, data, diags);
+  check::Model model = check::check(tree, names, overrides, data, diags, given);
   if (options.facts) options.facts->take(model, names);
   pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
   if (!model.tables.empty())
@@ -275,7 +276,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     program.conflicts = unite::conflicts(first);
   }
   program.name = files.empty() ? "model" : sources.name(files.front());
-  reroll::reserve(program);
+  // Whoever asks for verdicts on guards, `tactus check`, runs nothing.
+  if (!options.guards) reroll::reserve(program);
   pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(reroll::with_loops(program)); });
   return program;
 }

@@ -72,6 +72,8 @@ static void tk_restart(tactus_instance* instance) {
   instance->plans_made = 0;
   instance->plans_failed = 0;
   instance->plan_runs = 0;
+  instance->plan_differences = 0;
+  instance->plans_asked = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;
@@ -91,6 +93,7 @@ int tk_reset(const tactus_model* model, tactus_instance* instance) {
   }
   instance->time = model->starting_time;
   instance->input_time = model->starting_time;
+  instance->plans_wait = 0;
   tk_restart(instance);
   return tk_prepare(model, instance);
 }

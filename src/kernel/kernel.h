@@ -40,11 +40,14 @@ uint32_t tk_ties_size(const tactus_model* model);
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last, or what is expected of it where that one was tiny. Where x moves by more than the tolerance, the first stage is no longer its derivative.
- * Only for a model that has some. */
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual is the
+ * largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first stage is no longer
+ * its derivative. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
+/* The same for any number of constraints and however they depend on each other: what tk_project falls back on. */
+int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+                   double tolerance);
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
@@ -89,6 +92,8 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
 /* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing but
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
+/* After a step of tsit5: leaves its interpolant in the form that tk_dense reads for cvode. */
+void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance);
 
 /* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
  * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE

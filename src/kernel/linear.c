@@ -29,9 +29,10 @@ static uint64_t tk_dense_size(const tactus_model* model, uint64_t n) {
 
 uint32_t tk_linear_size(const tactus_model* model) {
   const uint32_t n = model->state_count;
-  const uint64_t own = !tk_linear_is_sparse(model) ? tk_dense_size(model, n)
-                                                   : tactus_direction_size(model) + 3 * (uint64_t)n +
-                                                         model->jacobian.start[n] + model->factors.start[n];
+  uint64_t own = !tk_linear_is_sparse(model) ? tk_dense_size(model, n)
+                                             : tactus_direction_size(model) + 3 * (uint64_t)n +
+                                                   model->jacobian.start[n] + model->factors.start[n];
+  if (own > 0 && model->structure) own += (uint64_t)n * (n + 1); /* behind all: balance.c */
   /* With rates the subsystems are solved one after another, each with a full matrix. */
   const uint64_t part = tk_dense_size(model, tk_largest_subsystem(model));
   return (uint32_t)(model->subsystem_count > 0 && part > own ? part : own);

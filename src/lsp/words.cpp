@@ -61,13 +61,18 @@ constexpr WordDoc words[] = {
     {"t", "the time, in seconds"},
     {"pi", "3.14159.., half a turn"},
     {"power", "a port that carries power: `power end: F -> v;`; also the function `power(x, n)`"},
+    {"storage",
+     "x' = (J - R) dH/dx + G u, given by its matrices: `storage (q, p) energy H = e structure J = .., R = .., G = .. power F -> v;`"},
+    {"guard", "a passivity observer and controller at a port: `guard a.end;`"},
 };
 
 constexpr WordDoc settings[] = {
     {"starting_time", "the time at the start; 0 when not given"},
     {"ending_time", "the time at which the run ends"},
     {"step_size", "the fixed step, or an adaptive solver's largest"},
-    {"solver", "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode"},
+    {"solver",
+     "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode; with an energy passive, passive_bs3, passive_rk4, "
+     "discrete_gradient, gonzalez or mean_value; midpoint"},
     {"tolerance", "of an adaptive solver; 1e-6 when not given"},
     {"record_period", "the time between two recorded rows"},
     {"event_precision", "how exactly the time of an event is located"},

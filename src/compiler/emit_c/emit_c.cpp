@@ -332,6 +332,8 @@ class ModelPrinter {
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
     if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    if (program_.has_structure)
+      function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     if (!program_.events.empty()) fire();
     if (!program_.subsystems.empty()) subsystems();
     if (program_.tangents) tangent(*program_.tangents);
@@ -556,10 +558,13 @@ class ModelPrinter {
          prefix_);
     line("    const double* x, const double* direction, double* result) {{");
     line("  const double* const states = tactus_data_const(instance) + {};", layout_.states);
-    if (tangents.fire && program_.discrete_count > 0) {
+    if (tangents.fire) {
       line("  if (function >= TACTUS_OF_FIRE && function < TACTUS_OF_SUBSYSTEM) {{");
       line("    const double* const kept = direction + tactus_direction_discrete(model);");
+      line("    const double* const moved = direction + tactus_direction_states(model);");
       line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
+      line("    for (uint32_t k = 0; k < {0}; k++) result[{1} + k] = moved[k];", program_.state_names.size(),
+           program_.discrete_count);
       line("  }}");
     }
     line("  (void)t;\n  (void)x;\n  (void)states;\n  (void)direction;\n  (void)result;\n  (void)model;");
@@ -845,6 +850,8 @@ class ModelPrinter {
     line("    .plan_places = {},", plan_places);
     line("    .plan_count = {},", program_.plans.size());
     line("    .ledger = {},", program_.ledger);
+    line("    .book_supplied = {},", program_.book_supplied);
+    line("    .book_dissipated = {},", program_.book_dissipated);
     line("    .subsystems = {},", subsystem_rows);
     line("    .joins = {},", joins);
     line("    .subsystem_count = {},", program_.subsystems.size());
@@ -857,6 +864,7 @@ class ModelPrinter {
         line("    .{} = tk_modes_{},", entry, entry);
       line("    .condition = 0,");
       line("    .energy = 0,");
+      line("    .structure = 0,");
       line("    .subsystem = 0,");
       line("}};");
       return;
@@ -868,6 +876,7 @@ class ModelPrinter {
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
+    line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
     line("    .subsystem = {},", program_.subsystems.empty() ? "0" : fmt::format("{}_subsystem", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");
     line("    .fixed_steps = {},", program_.subsystems.empty() ? entries_.fixed_steps : "tk_rated_steps");

@@ -289,7 +289,7 @@ struct CompiledModel::Implementation {
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
-    if (!program.tangents) functions |= tangent::needed_at_the_start(program);
+    if (!program.tangents) functions |= tangent::needed_by_the_kernel(program);
     for (ir::Program& structure : program.structures)
       structure = with_room_for_tangents(std::move(structure), functions);
     if (!program.structures.empty()) {
@@ -369,6 +369,8 @@ struct CompiledModel::Implementation {
     table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
     table.plan_count = first.plan_count;
     table.ledger = first.ledger;
+    table.book_supplied = first.book_supplied;
+    table.book_dissipated = first.book_dissipated;
     table.structures = tables.data();
     table.structure_count = static_cast<std::uint32_t>(tables.size());
     table.prepare = tk_modes_prepare;
@@ -467,11 +469,12 @@ struct CompiledModel::Implementation {
   const tactus_model* with_tangents(tangent::Functions functions) {
     const std::lock_guard lock(tangent_mutex);
     if (!structures.empty()) return whole_with_tangents(functions);
-    if ((functions & ~options.tangents) == 0 && program.tangents) return current.load(std::memory_order_acquire);
+    const tangent::Functions own = options.tangents | tangent::needed_by_the_kernel(program);
+    if ((functions & ~own) == 0 && program.tangents) return current.load(std::memory_order_acquire);
     if ((functions & ~compiled_tangents) != 0 || quick_tangent == nullptr) {
       if (tangent_thread.joinable()) tangent_thread.join();
       const auto start = Clock::now();
-      compiled_tangents |= functions;
+      compiled_tangents |= functions | tangent::needed_by_the_kernel(program);
       optimised_tangent.store(nullptr);
       ir::Tangents& tangents = all_tangents.emplace_back(tangent::make(program, compiled_tangents));
       quick_tangent = compile_tangents(tangents, Effort::fast, "quick tangents");

@@ -85,12 +85,15 @@ class ModuleBuilder {
     llvm::Constant* energy = null();
     if (program_.ledger != 0)
       energy = function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    llvm::Constant* structure_entry = null();
+    if (program_.has_structure)
+      structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
     table(metadata,
-          {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, subsystem_entry,
-           tangent_entry,
+          {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, structure_entry,
+           subsystem_entry, tangent_entry,
            kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
            kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -418,12 +421,14 @@ class ModuleBuilder {
     if (tangents_->fire) {
       // What an event leaves as it was moves as it did.
       builder_.SetInsertPoint(of_event);
-      if (program_.discrete_count > 0) {
-        const tactus_model counts = direction_counts();
-        builder_.CreateMemCpy(whole->getArg(6), llvm::Align(8),
-                              offset(whole->getArg(5), 8 * tactus_direction_discrete(&counts)), llvm::Align(8),
-                              8 * std::uint64_t{program_.discrete_count});
-      }
+      const tactus_model counts = direction_counts();
+      const auto keep = [&](std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+        if (count == 0) return;
+        builder_.CreateMemCpy(offset(whole->getArg(6), 8 * to), llvm::Align(8), offset(whole->getArg(5), 8 * from),
+                              llvm::Align(8), 8 * count);
+      };
+      keep(0, tactus_direction_discrete(&counts), counts.discrete_count);
+      keep(counts.discrete_count, tactus_direction_states(&counts), counts.state_count);
       auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
       for (std::size_t k = 0; k < handlers.size(); ++k) {
         if (handlers[k] == nullptr) continue;
@@ -1170,6 +1175,8 @@ class ModuleBuilder {
         m.plan_places,
         u32(program_.plans.size()),
         u32(program_.ledger),
+        u32(program_.book_supplied),
+        u32(program_.book_dissipated),
         m.subsystems,
         m.joins,
         u32(program_.subsystems.size()),
@@ -1252,6 +1259,12 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
       return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
     case TACTUS_BS3_FIXED:
       return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
+    case TACTUS_MIDPOINT:
+      return {"tk_model_midpoint_steps", "tk_adaptive_step", 3};
+    case TACTUS_DISCRETE_GRADIENT:
+      return {"tk_model_discrete_gradient_steps", "tk_adaptive_step", 7};
+    case TACTUS_PASSIVE:
+      return {"tk_model_passive_steps", "tk_adaptive_step", 7};
     case TACTUS_BS3:
       return {"tk_fixed_steps", "tk_model_bs3_step", 3};
     case TACTUS_TSIT5:

@@ -7,6 +7,7 @@
 #include "compiler/energy/diagnostics.h"
 #include "compiler/energy/hamiltonian.h"
 #include "compiler/energy/in_states.h"
+#include "compiler/energy/storage.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace energy {
@@ -49,6 +50,8 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
     const auto found = slopes.find(state);
     sorted.energy_slopes.push_back(found == slopes.end() ? pool.constant(0) : found->second);
   }
+  check_storages(model, sorted, diags);
+  if (!diags.has_errors()) sorted.structure = find_structure(model, sorted);
 }
 
 std::string dump(flat::Model& model, const structure::Sorted& sorted) {

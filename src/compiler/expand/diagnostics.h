@@ -28,6 +28,8 @@ inline constexpr diag::Kind<Text> automaton_not_a_value{"E015", "`{}` is an auto
 inline constexpr diag::Kind<Text> no_automaton{"E016", "`{}` is not a mode of an automaton"};
 inline constexpr diag::Kind<Text> not_in_mode{"E017", "{} does not stand in a mode"};
 inline constexpr diag::Kind<Text> no_port{"E018", "there is no port `{}`"};
+inline constexpr diag::Kind<Text> guarded_twice{"E023", "the port `{}` is guarded twice"};
+inline constexpr diag::Kind<Text, Text> both_guarded{"E024", "`{}` and `{}` are joined, and both are guarded"};
 inline constexpr diag::Kind<Text> joined_twice{"E019", "the port `{}` is joined twice"};
 inline constexpr diag::Kind<Text, Text> enters_no_variable{
     "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
@@ -41,5 +43,6 @@ inline constexpr diag::Kind<> rate_not_constant{"E025", "a rate is a positive nu
 inline constexpr diag::Kind<Text> rate_without_port{"E026",
                                                     "`{}` has a rate, but no port through which anything could pass"};
 inline constexpr diag::Kind<Text> rate_without_module{"E027", "`{}` is no module, and has no rate"};
+inline constexpr diag::Kind<Text> elements_apart{"E030", "`{}` does not follow the other elements"};
 
 }  // namespace expand

@@ -21,10 +21,42 @@ void Energies::expand(const Body& body, Scope& scope, const Local* locals, NodeI
         "write it outside of the mode; what passes may ask for it: `F = if m.On then u else 0;`";
     for (const parse::Power& item : body.powers) report_mode(item.span, "a port", advice);
     for (const parse::Join& item : body.joins) report_mode(item.span, "a join", advice);
+    for (const parse::Storage& item : body.storages) report_mode(item.span, "a storage", advice);
+    for (const parse::Guard& item : body.guards) report_mode(item.span, "a guard", advice);
     return;
   }
   for (const parse::Power& item : body.powers) expand_power(item, scope, locals);
   for (const parse::Join& item : body.joins) expand_join(item, scope, locals);
+  for (const parse::Storage& item : body.storages) expand_storage(item, scope, locals);
+  for (parse::Guard item : body.guards) {
+    const End end = end_of(item.port, scope, locals);
+    if (item.reserve.valid()) item.reserve = expressions_.expand(item.reserve, scope, locals);
+    pending_guards_.push_back({item, end});
+  }
+}
+
+void Energies::expand_storage(const parse::Storage& item, Scope& scope, const Local* locals) {
+  parse::Storage made = item;
+  for (NodeId& state : made.states) state = expressions_.expand(state, scope, locals);
+  for (NodeId* id : {&made.variable, &made.j, &made.r, &made.g, &made.in, &made.out})
+    if (id->valid()) *id = expressions_.expand(*id, scope, locals);
+  tree_.storages.push_back(std::move(made));
+}
+
+void Energies::write_guard(PendingGuard& pending) {
+  Port* const port = find_port(pending.end);
+  if (port == nullptr) return;
+  parse::Power& power = tree_.powers[port->index];
+  if (power.given.valid()) {
+    program_.diags
+        .report(pending.guard.span, guarded_twice, parse::print(tree_, names_, pending.end.written))
+        .related(port->guarded, "guarded here before");
+    return;
+  }
+  port->guarded = pending.guard.span;
+  power.given = expressions_.add_name(names_.text(power.name) + ".given", pending.guard.span);
+  pending.guard.index = port->index;
+  tree_.guards.push_back(pending.guard);
 }
 
 void Energies::report_mode(base::Span span, std::string_view what, std::string_view hint) {
@@ -91,6 +123,7 @@ void Energies::expand_join(const parse::Join& item, Scope& scope, const Local* l
 }
 
 void Energies::write_joins() {
+  for (PendingGuard& pending : pending_guards_) write_guard(pending);
   for (Pending& pending : pending_) write_join(pending);
   for (std::uint32_t i = 0; i < tree_.rates.size(); ++i) {
     const parse::Rate& rate = tree_.rates[i];
@@ -190,10 +223,17 @@ void Energies::write_join(Pending& pending) {
   const parse::Power second = tree_.powers[join.ports[1]];
   join.first = expressions_.add_name(names_.text(first.name), tree_[join.first].span);
   join.second = expressions_.add_name(names_.text(second.name), tree_[join.second].span);
+  if (first.given.valid() && second.given.valid()) {
+    program_.diags.report(join.span, both_guarded, names_.text(first.name), names_.text(second.name))
+        .related(ports[0]->guarded, "one is guarded here")
+        .related(ports[1]->guarded, "the other one here")
+        .hint("guard the end of the part that is not trusted: what leaves it is then what the other one gets");
+    return;
+  }
   join.equation = static_cast<std::uint32_t>(tree_.equations.size());
-  const parse::Child taken{first.out};
+  const parse::Child taken{given_by(first)};
   const NodeId given = expressions_.add({.kind = NodeKind::negate, .span = tree_[first.out].span}, {&taken, 1});
-  tree_.equations.push_back({join.span, first.in, second.out, {}, {}});
+  tree_.equations.push_back({join.span, first.in, given_by(second), {}, {}});
   tree_.equations.push_back({join.span, second.in, given, {}, {}});
   tree_.joins.push_back(join);
 }

@@ -185,6 +185,18 @@ struct Power {
   bool is_joined = false;  // to another: what flows in there flows out here
 };
 
+// `storage`: states' = (J - R) dH/dx + G in; matrices by rows, empty when not given.
+struct Storage {
+  struct Matrix {
+    base::Span span;
+    std::vector<ExprId> entries = {};
+  };
+  base::Span span;
+  std::vector<ExprId> states = {};
+  VariableId energy;
+  Matrix j, r, g;
+};
+
 // What takes steps of its own: an instance with a rate, or, the first of them, the rest of the model. Made by `rates`.
 struct Subsystem {
   std::string name;  // "leg[2].foot"; "" for the rest
@@ -259,6 +271,7 @@ struct Model {
   expr::Pool pool;
   base::Table<VariableId, Variable> variables;
   base::Table<EquationId, Equation> equations;
+  std::vector<Equation> invariants;  // consequences of them, that steps are put back onto
   std::vector<Condition> conditions;
   std::vector<Group> groups;
   std::vector<Input> inputs;
@@ -273,6 +286,7 @@ struct Model {
   std::vector<Plan> plans;
   std::vector<Energy> energies;
   std::vector<Power> powers;
+  std::vector<Storage> storages;
   std::uint32_t ledger = 0;           // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
   std::vector<Subsystem> subsystems;  // none without rates
   std::vector<SampledJoin> joins;     // of different subsystems

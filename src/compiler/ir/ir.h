@@ -296,6 +296,7 @@ struct Program {
   Function constrain;              // result: the constraints, then the entries of their Jacobian
   Function condition;              // result: the conditions
   Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
+  Function structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -316,7 +317,10 @@ struct Program {
   std::vector<std::uint32_t> state_flags;  // empty: all are given
   Pattern constraint_jacobian;             // by rows
   std::uint32_t discrete_count = 0;
-  std::uint32_t ledger = 0;  // as tactus_model has it
+  std::uint32_t ledger = 0;  // these three as tactus_model has them
+  std::uint32_t book_supplied = 0;
+  std::uint32_t book_dissipated = 0;
+  bool has_structure = false;
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;

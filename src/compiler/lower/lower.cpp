@@ -266,6 +266,42 @@ class Lowering {
 
   // --- Blocks ----------------------------------------------------------------------------------------------------------
 
+  // " with x = 3 (line 2)": names in a block's equations, as they were written, that other equations say to be numbers.
+  std::string constants_read(const System& system, const Block& block) {
+    constexpr std::size_t most = 6;
+    if (written_at_.empty()) {
+      for (const flat::Equation& equation : model_.equations) {
+        auto& here = written_at_[place_of(equation)];
+        if (here.size() < most) here.push_back(&equation);  // those of a loop and of a vector share their place
+      }
+    }
+    std::vector<std::uint32_t> read;
+    for (std::uint32_t e : block.equations) {
+      for (const flat::Equation* written : written_at_[place_of(system.equations[e])]) {
+        for (ExprId side : {written->left, written->right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+            const std::uint32_t v = pool_[leaf].index;
+            if (sorted_.constant_spans.contains(v) && std::find(read.begin(), read.end(), v) == read.end())
+              read.push_back(v);
+          }
+        }
+      }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (i == most) return text + ", ..";
+      const std::uint32_t line = line_of(sorted_.constant_spans.at(read[i]));
+      text += fmt::format("{}{} = {}", i == 0 ? " with " : ", ", leaf_name(pool_.variable(read[i], 0)),
+                          expr::print_number(sorted_.constants.at(read[i])));
+      if (line > 0) text += fmt::format(" (line {})", line);
+    }
+    return text;
+  }
+
+  static std::pair<std::uint32_t, std::uint32_t> place_of(const flat::Equation& equation) {
+    return {equation.span.file, equation.span.begin};
+  }
+
   std::uint32_t program_block(Solved& solved, std::size_t b) {
     if (solved.program_block[b] != no_block) return solved.program_block[b];
     const Block& block = solved.system->blocks[solved.solutions[b].block];
@@ -278,6 +314,7 @@ class Lowering {
         described.line = sources_.position(equation.span.file, equation.span.begin).line;
     }
     if (block.equations.size() > 12) described.equations += "; ..";
+    described.equations += constants_read(*solved.system, block);
     for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
       if (i > 0) described.unknowns += "; ";
       described.unknowns += leaf_name(solved.system->unknowns[block.unknowns[i]]);
@@ -1075,6 +1112,35 @@ class Lowering {
     builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
     program_.energy = builder.take();
     program_.ledger = model_.ledger;
+    const auto place = [&](std::string_view name) {
+      const auto found = std::ranges::find(program_.state_names, name);
+      return found == program_.state_names.end()
+                 ? 0u
+                 : static_cast<std::uint32_t>(found - program_.state_names.begin()) + 1;
+    };
+    program_.book_supplied = place("book.supplied");
+    program_.book_dissipated = place("book.dissipated");
+    if (!sorted_.structure.empty()) build_structure();
+  }
+
+  void build_structure() {
+    FunctionBuilder builder = motion_builder();
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> entries(std::size_t{count} * (count + 1), pool_.constant(0));
+    const std::size_t own = sorted_.states.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      const std::uint32_t row = state_index_.at(sorted_.states[i]);
+      for (std::size_t j = 0; j < own; ++j)
+        entries[std::size_t{row} * count + state_index_.at(sorted_.states[j])] = sorted_.structure[i * own + j];
+      if (!pool_.is_constant(sorted_.energy_slopes[i], 0))
+        entries[std::size_t{count} * count + row] = pool_.constant(1);
+    }
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(entries[i]));
+    }
+    program_.structure = builder.take();
+    program_.has_structure = true;
   }
 
   std::uint32_t line_of(base::Span span) const {
@@ -1136,6 +1202,7 @@ class Lowering {
   std::unordered_map<ExprId, bool> static_;  // by expression
   std::unordered_map<ExprId, std::uint32_t> derived_;
   std::map<std::vector<ExprId>, std::uint32_t> warm_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const flat::Equation*>> written_at_;  // by place
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
   std::unordered_multimap<std::size_t, std::uint32_t> residual_functions_;  // by ir::hash
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;

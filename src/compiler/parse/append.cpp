@@ -101,6 +101,16 @@ void append_energies(Body& into, const Body& from, const Moved& moved) {
     item.second = moved(item.second);
     into.joins.push_back(item);
   }
+  for (Storage item : from.storages) {
+    for (NodeId& state : item.states) state = moved(state);
+    for (NodeId* id : {&item.variable, &item.j, &item.r, &item.g, &item.in, &item.out}) *id = moved(*id);
+    into.storages.push_back(std::move(item));
+  }
+  for (Guard item : from.guards) {
+    item.port = moved(item.port);
+    item.reserve = moved(item.reserve);
+    into.guards.push_back(item);
+  }
 }
 
 void append_items(Body& into, const Body& from, const Moved& moved) {

@@ -126,6 +126,7 @@ class Parser {
   bool read_rate(Equation& equation);
   bool read_family(Family& family);
   bool at_family() const;
+  bool at_elements() const;
   void read_behaviour();
   bool read_handler(Behaviour& behaviour);
   bool at_drawing() const;
@@ -156,6 +157,12 @@ class Parser {
   void read_energy();
   bool at_power() const;
   void read_power_port();
+  bool read_power_ends(std::size_t first, Power& power);
+  bool at_storage() const;
+  void read_storage();
+  bool read_structure(Storage& storage);
+  bool at_guard() const;
+  void read_guard();
   void read_join();
   bool read_jump(Jump& jump);
   void read_jump_item(Jump& jump);

@@ -525,6 +525,26 @@ class Dumper {
       close();
       add(join.span);
     }
+    for (const Storage& storage : body.storages) {
+      out_ += "(storage";
+      for (const NodeId state : storage.states) field(state);
+      field(storage.variable);
+      for (const NodeId matrix : {storage.j, storage.r, storage.g, storage.in, storage.out}) {
+        if (matrix.valid())
+          field(matrix);
+        else
+          out_ += " -";
+      }
+      close();
+      add(storage.span);
+    }
+    for (const Guard& guard : body.guards) {
+      out_ += "(guard";
+      field(guard.port);
+      if (guard.reserve.valid()) field(guard.reserve);
+      close();
+      add(guard.span);
+    }
   }
 
   void dump_plan(const Plan& item) {

@@ -10,7 +10,7 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view not_built_yet = "not built yet are `storage`, `mechanism`, `interact` and `apply`";
+constexpr std::string_view not_built_yet = "not built yet are `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -372,13 +372,6 @@ void Parser::skip_not_built(Word word) {
 bool Parser::read_foreign_item() {
   if (!at_name()) return false;
   const bool before_name = kind(1) == TokenKind::name;
-  if (dialect_ == Dialect::tact && spells("storage") && kind(1) == TokenKind::left_paren && closing_[at_ + 1] != 0 &&
-      word_at(closing_[at_ + 1] + 1) == Word::energy) {
-    report_not_built(here(), "`storage`");
-    at_ = closing_[at_ + 1] + 2;
-    recover();
-    return true;
-  }
   if (dialect_ == Dialect::phydl && before_name && !on_new_line(at_ + 1) &&
       words_.spelled(tokens_.name(at_)) > Word::later) {
     diags_.report(here(), tact_word, text(at_))

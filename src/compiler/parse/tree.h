@@ -415,9 +415,33 @@ struct Power {
   base::Span name_span;
   NodeId in;
   NodeId out;
-  bool is_joined = false;   // made by expand
-  bool is_sampled = false;  // made by expand: joined to one with another rate, or with the same of another instance
-  std::uint32_t rate = 0;   // made by expand, as Energy has it
+  // Made by expand: whether it is joined, whether to one with another rate or with the same of another instance, its rate as Energy has it, and
+  // what leaves where a guard stands, not valid without one.
+  bool is_joined = false;
+  bool is_sampled = false;
+  std::uint32_t rate = 0;
+  NodeId given = {};
+};
+
+// storage (states) energy variable structure J = j, R = r, G = g power in -> out: states' = (J - R) dH/dx + G in, out = G' dH/dx. Its energy and
+// its port stand among the others, too.
+struct Storage {
+  base::Span span;
+  std::vector<NodeId> states;
+  NodeId variable;  // the energy's name
+  NodeId j;
+  NodeId r;  // not valid when not given; g, in and out neither
+  NodeId g;
+  NodeId in;
+  NodeId out;
+};
+
+// guard port reserve e
+struct Guard {
+  base::Span span;
+  NodeId port;
+  NodeId reserve;           // not valid when not given
+  std::uint32_t index = 0;  // made by expand: into Body::powers
 };
 
 enum class JoinManner : std::uint8_t { plain, hold, extrapolate, passive };
@@ -500,6 +524,8 @@ struct Body {
   std::vector<Energy> energies;
   std::vector<Power> powers;
   std::vector<Join> joins;
+  std::vector<Storage> storages;
+  std::vector<Guard> guards;
 };
 
 // The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.

@@ -18,7 +18,7 @@ void write_works(TreeBuilder& b) {
     if (!port.is_sampled) continue;
     const auto named = [&](std::string_view text) { return b.name(b.names.intern(text), port.span); };
     const parse::Child work{named(work_of(b, port))};
-    const parse::Child factors[] = {{named("dot")}, {port.in}, {port.out}};
+    const parse::Child factors[] = {{named("dot")}, {port.in}, {port.given.valid() ? port.given : port.out}};
     parse::Equation equation{port.span, b.add({.kind = NodeKind::prime, .span = port.span, .count = 1}, {&work, 1}),
                              b.add({.kind = NodeKind::call, .span = port.span}, factors)};
     equation.is_of_book = true;
@@ -68,7 +68,7 @@ class Book {
     Terms stored, power;
     for (const parse::Energy& energy : b_.tree.energies) stored.push_back({energy.variable, parse::Op::plus});
     for (const parse::Power& port : b_.tree.powers)
-      if (!port.is_joined) power.push_back({dot(port.in, port.out), parse::Op::plus});
+      if (!port.is_joined) power.push_back({power_of(port), parse::Op::plus});
     write_accounts("book.", stored, power, power);
   }
 
@@ -80,8 +80,8 @@ class Book {
     for (const parse::Power& port : b_.tree.powers) {
       if (port.is_sampled) power[port.rate].push_back({prime(named(work_of(b_, port))), parse::Op::plus});
       if (port.is_joined) continue;
-      power[port.rate].push_back({dot(port.in, port.out), parse::Op::plus});
-      supplied[port.rate].push_back({dot(port.in, port.out), parse::Op::plus});
+      power[port.rate].push_back({power_of(port), parse::Op::plus});
+      supplied[port.rate].push_back({power_of(port), parse::Op::plus});
     }
     struct Sum {
       const char* entry;
@@ -133,29 +133,20 @@ class Book {
     }
   }
 
-  NodeId named(std::string_view text) { return b_.name(b_.names.intern(text), span_); }
+  NodeId named(std::string_view text) { return b_.named(text, span_); }
   NodeId zero() { return b_.number(0, span_); }
-  NodeId prime(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::prime, .span = span_, .count = 1}, {&child, 1});
-  }
-  NodeId negative(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::negate, .span = span_}, {&child, 1});
-  }
-  NodeId both(parse::Op op, NodeId left, NodeId right) {
-    const parse::Child children[] = {{left}, {right, op}};
-    return b_.add({.kind = NodeKind::sum, .span = span_}, children);
-  }
+  NodeId prime(NodeId of) { return b_.prime(of, span_); }
+  NodeId both(parse::Op op, NodeId left, NodeId right) { return b_.binary(left, op, right, span_); }
+  NodeId negative(NodeId of) { return b_.negative(of, span_); }
   // One node, however many there are.
   NodeId total(const Terms& terms) {
     if (terms.empty()) return zero();
     if (terms.size() == 1 && terms[0].op == parse::Op::plus) return terms[0].node;
     return b_.add({.kind = NodeKind::sum, .span = span_}, terms);
   }
-  NodeId dot(NodeId left, NodeId right) {
-    const parse::Child children[] = {{named("dot")}, {left}, {right}};
-    return b_.add({.kind = NodeKind::call, .span = span_}, children);
+  // What enters a port, in the end: behind a guard what it gives.
+  NodeId power_of(const parse::Power& port) {
+    return b_.call("dot", port.in, port.given.valid() ? port.given : port.out, span_);
   }
   void equate(NodeId left, NodeId right) {
     parse::Equation equation{span_, left, right};

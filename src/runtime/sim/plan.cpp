@@ -90,6 +90,11 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
           fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
                       "--solver passive keeps the energy, rk4 needs none",
                       solver_name(plan.solver)));
+    if (tactus_needs_structure(plan.solver))
+      return fail(
+          fmt::format("`{}` needs the form of the whole model, and this one has rates: --solver passive or "
+                      "discrete_gradient keep the energy of each part",
+                      solver_name(plan.solver)));
     if (step && *step != model.step_size)
       return fail(fmt::format("the rates of this model make its step {:g}: leave --step out, or change the rates",
                               model.step_size));
@@ -98,6 +103,14 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     return fail(
         fmt::format("`{}` keeps the balance of an energy, and the model declares none: write what it stores, "
                     "`energy H = p^2 / (2 * m) + k * q^2 / 2;`, or take another solver: --solver midpoint",
+                    solver_name(plan.solver)));
+  }
+  const tactus_model& any = model.structure_count > 0 ? *model.structures[0] : model;
+  if (tactus_needs_structure(plan.solver) && any.structure == nullptr) {
+    return fail(
+        fmt::format("`{}` asks for x' = (J - R) dH/dx + G u, and that form of the model is not known: `tactus explain "
+                    "FILE --dump=energy` says why; give it by `storage (q, p) energy H = .. structure J = ..;`, or "
+                    "take --solver discrete_gradient, which does without",
                     solver_name(plan.solver)));
   }
   if (tactus_is_stiff_solver(plan.solver) && plan.solver != TACTUS_CVODE && model.state_count > 0 &&
