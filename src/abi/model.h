@@ -206,9 +206,10 @@ typedef struct tactus_layout {
   uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
-  uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count; with rates, the same once more for the largest
+  uint32_t watched; /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
+  uint32_t work;    /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t
+      stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count; with rates, the same once more for the largest
                       subsystem */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
   uint32_t plan;       /* scratch: an Instance put aside while a plan is tried out; empty without plans */
@@ -366,7 +367,11 @@ typedef struct tactus_subsystem {
   uint32_t samples; /* of all subsystems' samples these are the first of its own */
 } tactus_subsystem;
 
-typedef enum tactus_join_manner { TACTUS_JOIN_HOLD = 0, TACTUS_JOIN_EXTRAPOLATE = 1, TACTUS_JOIN_PASSIVE = 2 } tactus_join_manner;
+typedef enum tactus_join_manner {
+  TACTUS_JOIN_HOLD = 0,
+  TACTUS_JOIN_EXTRAPOLATE = 1,
+  TACTUS_JOIN_PASSIVE = 2
+} tactus_join_manner;
 
 /* Ports of two subsystems that exchange samples, `count` each: [0] gets what [1] gives, [1] what [0] gives with the sign changed. */
 typedef struct tactus_join {
@@ -381,7 +386,12 @@ typedef struct tactus_join {
 
 /* The functions of subsystem k are TACTUS_SUBSYSTEM_FUNCTIONS * k + .. ; results: its states' rates; the energy's slopes by its states, then
  * its energy; what its joined ports give. */
-enum { TACTUS_SUBSYSTEM_DERIVATIVE = 0, TACTUS_SUBSYSTEM_ENERGY = 1, TACTUS_SUBSYSTEM_SAMPLES = 2, TACTUS_SUBSYSTEM_FUNCTIONS = 3 };
+enum {
+  TACTUS_SUBSYSTEM_DERIVATIVE = 0,
+  TACTUS_SUBSYSTEM_ENERGY = 1,
+  TACTUS_SUBSYSTEM_SAMPLES = 2,
+  TACTUS_SUBSYSTEM_FUNCTIONS = 3
+};
 
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24

@@ -58,6 +58,9 @@ static void tk_begin_part_table(const tactus_model* model, tk_part_table* part) 
   part->table.layout.stages += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
   part->table.jacobian.start = 0;
   part->table.factors.start = 0;
+  part->table.structure = 0; /* it is that of the whole */
+  part->table.book_supplied = 0;
+  part->table.book_dissipated = 0;
   part->table.derivative = tk_part_derivative;
   part->table.tangent = model->tangent ? tk_part_tangent : 0;
 }
@@ -71,13 +74,28 @@ static void tk_choose_part(tk_part_table* part, uint32_t index) {
   part->table.energy = subsystem->ledger != 0 ? tk_part_energy : 0;
 }
 
+/* Where nothing is stored there is no balance to keep. */
+static int tk_solver_without_energy(int solver) {
+  switch (solver) {
+    case TACTUS_PASSIVE:
+      return TACTUS_EULER;
+    case TACTUS_PASSIVE_BS3:
+      return TACTUS_BS3_FIXED;
+    case TACTUS_PASSIVE_RK4:
+      return TACTUS_RK4;
+    case TACTUS_DISCRETE_GRADIENT:
+      return TACTUS_MIDPOINT;
+    default:
+      return solver;
+  }
+}
+
 /* One step of the chosen subsystem, from t on; the whole's time and grid stay as they are. */
 static int tk_step_part(const tk_part_table* part, tactus_instance* instance, int solver, double t, double h) {
   const double time = instance->time;
   const double start_time = instance->start_time;
   const int64_t steps = instance->steps;
-  if (part->table.ledger == 0 && solver == TACTUS_PASSIVE) solver = TACTUS_EULER;
-  if (part->table.ledger == 0 && solver == TACTUS_DISCRETE_GRADIENT) solver = TACTUS_MIDPOINT;
+  if (part->table.ledger == 0) solver = tk_solver_without_energy(solver);
   instance->time = instance->start_time = t;
   instance->steps = 0;
   const int status = tk_fixed_steps(&part->table, instance, solver, h, 1);

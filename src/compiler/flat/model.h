@@ -287,10 +287,10 @@ struct Model {
   std::vector<Energy> energies;
   std::vector<Power> powers;
   std::vector<Storage> storages;
-  std::uint32_t ledger = 0;   // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
+  std::uint32_t ledger = 0;           // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
   std::vector<Subsystem> subsystems;  // none without rates
   std::vector<SampledJoin> joins;     // of different subsystems
-  std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
+  std::vector<ExprId> asked;          // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;
   std::vector<Table> tables;
   std::vector<Drawing> drawings;

@@ -272,11 +272,11 @@ struct Tangents {
   Function watch = {};
   Function constraints = {};  // result: the constraints only
   Function conditions = {};
-  std::vector<Function> handlers = {};  // result: the discrete values that an event changes
-  bool fire = false;                    // whether handlers were asked for
+  std::vector<Function> handlers = {};    // result: the discrete values that an event changes
+  bool fire = false;                      // whether handlers were asked for
   std::vector<Function> subsystems = {};  // of their derivatives, asked for with `derivative`
-  std::vector<Chunk> residuals = {};    // (captured, z, direction of captured) -> (dr, j)
-  Pattern jacobian = {};                // of the derivative by x, by columns
+  std::vector<Chunk> residuals = {};      // (captured, z, direction of captured) -> (dr, j)
+  Pattern jacobian = {};                  // of the derivative by x, by columns
   std::vector<std::uint32_t> colours = {};
   std::uint32_t colour_count = 0;
   Factors factors = {};  // of that Jacobian; by tangent::add only, since the layout depends on them

@@ -90,6 +90,11 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
           fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
                       "--solver passive keeps the energy, rk4 needs none",
                       solver_name(plan.solver)));
+    if (tactus_needs_structure(plan.solver))
+      return fail(
+          fmt::format("`{}` needs the form of the whole model, and this one has rates: --solver passive or "
+                      "discrete_gradient keep the energy of each part",
+                      solver_name(plan.solver)));
     if (step && *step != model.step_size)
       return fail(fmt::format("the rates of this model make its step {:g}: leave --step out, or change the rates",
                               model.step_size));
