@@ -88,6 +88,40 @@ system
   }
 }
 
+// The same chain as 100 instances with rates of their own, joined passively: equal rates, and every other one at half the rate.
+void measure_joined(const Options& options, std::vector<Figure>& figures) {
+  const auto chain = [](const char* odd, const char* even) {
+    return fmt::format(R"(constant n = 100, k = 400, m = 0.1;
+module Link = (
+  parameter p0 = 0;
+  boundary q(0) = 1e-6;  p(0) = p0;
+  system q' = v + before;  p' = after - k * q;  v = p / m;  F = k * q;
+  energy H = k * q^2 / 2 + p^2 / (2 * m);
+  power left: before -> F;
+  power right: after -> v;
+)
+system
+  odd[i in 1..n / 2] = Link(p0 = if i = 1 then 0.1 else 0) {};
+  even[i in 1..n / 2] = Link() {};
+  for i in 1..n / 2 {{ join odd[i].right to even[i].left; }}
+  for i in 2..n / 2 {{ join even[i - 1].right to odd[i].left; }}
+  odd[1].before = 0;
+  even[n / 2].after = 0;
+)",
+                       odd, even);
+  };
+  const OurModel equal("joined.tact", chain("rate 1 [kHz]", "rate 1 [kHz]"));
+  const OurModel mixed("joined_mixed.tact", chain("rate 1 [kHz]", "rate 500 [Hz]"));
+  const double end = options.smoke ? 0.1 : 5;
+  std::vector<Way<Run>> ways = {{"equal rates", [&] { return equal.run(TACTUS_PASSIVE, 1e-3, end); }},
+                                {"every other at 500 Hz", [&] { return mixed.run(TACTUS_PASSIVE, 1e-3, end); }}};
+  interleave(ways, options.pairs);
+  for (const Way<Run>& way : ways) {
+    figures.push_back({fmt::format("100 joined masses at 1 kHz, each a subsystem, {}: of a core", way.name),
+                       100 * median(way.seconds) / end, "%", 10.0, ""});
+  }
+}
+
 }  // namespace
 
 std::vector<Figure> measure_energy(const Options& options) {
@@ -95,6 +129,7 @@ std::vector<Figure> measure_energy(const Options& options) {
   measure_pendulum(options, figures);
   measure_hold(options, figures);
   measure_chain(options, figures);
+  measure_joined(options, figures);
   return figures;
 }
 

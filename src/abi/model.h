@@ -177,10 +177,15 @@ struct tactus_instance {
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
   int32_t last_tie;        /* the last of these: an event, or behind them a relation */
   int32_t releases;        /* how often it left a surface */
-  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins; 2: and slopes are followed */
   int32_t plans_made;      /* searches that found something, and that did not */
   int32_t plans_failed;
-  int32_t plan_runs; /* motions that were tried out for the last one */
+  int32_t plan_runs;        /* motions that were tried out for the last one ... */
+  int32_t plan_differences; /* ... and Jacobians that were differences of them, for want of tangents */
+  /* 1: a plan is not searched for where its guard holds. It is asked for, bit k of plans_asked for plan k < TACTUS_MOST_ASKED, and does
+   * not begin before the host has answered: tk_begin_plan, tk_refuse_plan. */
+  int32_t plans_wait;
+  uint64_t plans_asked;
   /* double data[model->layout.size] follows */
 };
 
@@ -201,9 +206,11 @@ typedef struct tactus_layout {
   uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
-  uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
-  uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t watched; /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
+  uint32_t work;    /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
+  uint32_t
+      stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count; with rates, the same once more for the largest
+                      subsystem */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
   uint32_t plan;       /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
@@ -349,8 +356,47 @@ typedef struct tactus_plan {
  * minimum, and how often it left one. */
 enum { TACTUS_LEDGER_BOOKED = 0, TACTUS_LEDGER_LEAPS = 1, TACTUS_LEDGER_ESCAPES = 2, TACTUS_LEDGER = 3 };
 
+/* A part of the model with a step of its own: `multiple` steps of the whole. Its states follow each other. What it gets from others is
+ * held in discrete values while it takes its step: see kernel/rates.c. */
+typedef struct tactus_subsystem {
+  uint32_t multiple;
+  uint32_t first_state;
+  uint32_t state_count;
+  uint32_t ledger;  /* as tactus_model has it; 0: nothing is stored here */
+  uint32_t phase;   /* in discrete: steps of the whole since its last one */
+  uint32_t samples; /* of all subsystems' samples these are the first of its own */
+} tactus_subsystem;
+
+typedef enum tactus_join_manner {
+  TACTUS_JOIN_HOLD = 0,
+  TACTUS_JOIN_EXTRAPOLATE = 1,
+  TACTUS_JOIN_PASSIVE = 2
+} tactus_join_manner;
+
+/* Ports of two subsystems that exchange samples, `count` each: [0] gets what [1] gives, [1] what [0] gives with the sign changed. */
+typedef struct tactus_join {
+  uint32_t manner;
+  uint32_t count;
+  uint32_t subsystem[2];
+  uint32_t sample[2]; /* what a port gives, among all subsystems' samples */
+  uint32_t held[2];   /* in discrete, what it gets; extrapolate: then its `count` slopes */
+  uint32_t since;     /* in discrete, extrapolate: when it was sampled */
+  uint32_t work[2];   /* one more than the state that is what the port has let in; 0: none is kept */
+} tactus_join;
+
+/* The functions of subsystem k are TACTUS_SUBSYSTEM_FUNCTIONS * k + .. ; results: its states' rates; the energy's slopes by its states, then
+ * its energy; what its joined ports give. */
+enum {
+  TACTUS_SUBSYSTEM_DERIVATIVE = 0,
+  TACTUS_SUBSYSTEM_ENERGY = 1,
+  TACTUS_SUBSYSTEM_SAMPLES = 2,
+  TACTUS_SUBSYSTEM_FUNCTIONS = 3
+};
+
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24
+/* Plans of a model that a host can be asked for; those behind them are searched for at once. */
+#define TACTUS_MOST_ASKED 64
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -419,7 +465,9 @@ typedef struct tactus_pattern {
   const uint32_t* index;
 } tactus_pattern;
 
-/* What `tangent` differentiates; TACTUS_OF_FIRE + e is the firing of event e. */
+/* What `tangent` differentiates; TACTUS_OF_FIRE + e is the firing of event e, TACTUS_OF_SUBSYSTEM + k the derivative of subsystem k, whose
+ * direction has its own states only. */
+#define TACTUS_OF_SUBSYSTEM 0x80000000u
 typedef enum tactus_function {
   TACTUS_OF_PREPARE = 0,     /* result: derived */
   TACTUS_OF_INITIALIZE = 1,  /* result: states, then discrete */
@@ -428,7 +476,7 @@ typedef enum tactus_function {
   TACTUS_OF_WATCH = 4,       /* result: watch_count */
   TACTUS_OF_CONSTRAINTS = 5, /* result: constraint_count */
   TACTUS_OF_CONDITIONS = 6,  /* result: condition_count */
-  TACTUS_OF_FIRE = 7,        /* result: discrete_count, the values after it */
+  TACTUS_OF_FIRE = 7,        /* result: discrete_count, then state_count: the values after it */
 } tactus_function;
 
 struct tactus_model {
@@ -523,6 +571,13 @@ struct tactus_model {
   /* One more than the states in which the book's `supplied` and `dissipated` are integrated; 0: there is none. */
   uint32_t book_supplied;
   uint32_t book_dissipated;
+  /* With rates; else null and 0. */
+  const tactus_subsystem* subsystems;
+  const tactus_join* joins;
+  uint32_t subsystem_count;
+  uint32_t join_count;
+  uint32_t samples; /* in work: room for the samples of all subsystems, then one double for each of these */
+  uint32_t sample_count;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -550,6 +605,9 @@ struct tactus_model {
   /* A = J - R by rows where the equations are x' = A dH/dx + b, what ports let in being b; then 1 for each state that the energy depends
    * on, else 0: state_count * (state_count + 1) doubles. Null where that form is not known. */
   int (*structure)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* Function `function` (TACTUS_SUBSYSTEM_..) of a subsystem at (t, x), x its own states. Warm starts as with `derivative` for the
+   * derivative, else as with `fire`. Null without rates. */
+  int (*subsystem)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x, double* result);
   /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
    * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
    * those of the instance. -1 for a function that was not asked for. Null unless any was: most runs need none. */

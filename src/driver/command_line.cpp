@@ -230,7 +230,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   run_command->add_option("--show", run.show, "what to record and show: p, p', p[1]; all that moves when not given")
       ->type_name("a,b")
       ->allow_extra_args(false);
-  run_command->add_option("--out", run.out, "write the rows there; `-`: standard output")->type_name("run.csv");
+  run_command->add_option("-o,--out", run.out, "write the rows there; `-`: standard output")->type_name("run.csv");
   run_command->add_option("--plot", run.plot, "draw them: .svg, .png or .pdf")
       ->type_name("run.svg")
       ->allow_extra_args(false);

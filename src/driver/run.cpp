@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/blame.h"
 #include "api/load.h"
 #include "compiler/emit_llvm/jit.h"
-#include "driver/blame.h"
 #include "driver/channels.h"
 #include "driver/commands.h"
 #include "driver/init_files.h"
@@ -412,7 +412,7 @@ int run(const RunOptions& options) {
   Interrupt interrupt;
   auto before_run = Clock::now();
   sim::Outcome outcome;
-  KeptInstance last;
+  api::KeptInstance last;
   {
     const double measured =
         init ? init->meaning.integrator.measure_period.value_or(simsect::default_measure_period) : 0;
@@ -444,16 +444,10 @@ int run(const RunOptions& options) {
     measure.reach(outcome.time);
   }
   double run_seconds = seconds_since(before_run);
-  if (outcome.failure && needs_blame(*outcome.failure)) {
-    // The text is compiled once more: no run that goes well pays for knowing where its values come from.
-    compiler::Origins origins;
-    compile_options.origins = &origins;
-    std::vector<api::Text> texts = init ? init->texts : std::vector<api::Text>();
-    for (std::uint32_t file = 0; !init && file < options.files.size(); ++file)
-      texts.push_back({compiled.sources.name(file), std::string(compiled.sources.text(file))});
-    static_cast<void>(api::compile_texts(texts, compile_options));
+  if (outcome.failure) {
     const double reach = plan->adaptive() ? 1e-6 * std::max(1.0, std::abs(outcome.time)) : plan->step;
-    blame(*outcome.failure, model, last, reach, origins);
+    api::blame(*outcome.failure, model, last, reach, init ? init->texts : api::texts_of(compiled, options.files.size()),
+               compile_options);
   }
   notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
 

@@ -22,16 +22,20 @@ typedef struct tk_linear_parts {
 
 static int tk_linear_is_sparse(const tactus_model* model) { return model->factors.start != 0; }
 
+/* Of a matrix of n states; 0: it is too large. */
+static uint64_t tk_dense_size(const tactus_model* model, uint64_t n) {
+  return n > TACTUS_DENSE_STATES ? 0 : tactus_direction_size(model) + 3 * n + 2 * n * n;
+}
+
 uint32_t tk_linear_size(const tactus_model* model) {
   const uint32_t n = model->state_count;
-  uint64_t entries = 2 * (uint64_t)n * n;
-  if (tk_linear_is_sparse(model)) {
-    entries = (uint64_t)model->jacobian.start[n] + model->factors.start[n];
-  } else if (n > TACTUS_DENSE_STATES) {
-    return 0;
-  }
-  if (model->structure) entries += (uint64_t)n * (n + 1); /* behind all: balance.c */
-  return (uint32_t)(tactus_direction_size(model) + 3 * (uint64_t)n + entries);
+  uint64_t own = !tk_linear_is_sparse(model) ? tk_dense_size(model, n)
+                                             : tactus_direction_size(model) + 3 * (uint64_t)n +
+                                                   model->jacobian.start[n] + model->factors.start[n];
+  if (own > 0 && model->structure) own += (uint64_t)n * (n + 1); /* behind all: balance.c */
+  /* With rates the subsystems are solved one after another, each with a full matrix. */
+  const uint64_t part = tk_dense_size(model, tk_largest_subsystem(model));
+  return (uint32_t)(model->subsystem_count > 0 && part > own ? part : own);
 }
 
 static tk_linear_parts tk_linear_find(const tactus_model* model, tactus_instance* instance) {
@@ -50,7 +54,7 @@ int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance
                             double* df_dt) {
   const uint32_t n = model->state_count;
   if (!model->tangent || model->layout.size - model->layout.linear < tk_linear_size(model)) return TACTUS_NO_SOLVER;
-  if (tk_linear_size(model) == 0) return TACTUS_NO_SOLVER;
+  if (!tk_linear_is_sparse(model) && n > TACTUS_DENSE_STATES) return TACTUS_NO_SOLVER;
   const tk_linear_parts parts = tk_linear_find(model, instance);
   int status = df_dt ? tk_time_derivative(model, instance, t, x, parts.direction, df_dt) : TACTUS_OK;
   if (status != TACTUS_OK) return status;

@@ -67,6 +67,18 @@ class Statements {
     for (const parse::Power& power : tree_.powers) collect_power(power);
   }
 
+  // What an instance gives to a parameter is measured as the module's default is; a bare number takes that dimension.
+  void collect_given(const parse::Given& given) {
+    const DimensionValue declared = expressions_.evaluate(given.declared, {});
+    if (!declared.item(0).is_rigid()) return;
+    const Origin origin{Origin::given, given.declared, given.value, names_.text(given.parameter)};
+    const DimensionValue value = expressions_.evaluate(given.value, {});
+    if (value.items.size() == 1 && value.item(0).is_rigid())
+      system_.constrain(origin, declared.item(0), value.item(0));
+    else if (const auto own = given.name.valid() ? model_.find(given.name) : std::nullopt)
+      system_.constrain(origin, declared.item(0), system_.unknown_of(*own, 0));
+  }
+
  private:
   // What the book has is in the unit of the first energy; what it is made of is checked where it stands.
   void collect_book(const parse::Equation& equation) {
@@ -235,9 +247,11 @@ class Statements {
 
 }  // namespace
 
-void collect_dimensions(Model& model, base::Names& names, DimensionSystem& system, ToldPlaces& told,
-                        diag::Sink& diags) {
-  Statements(model, names, system, told, diags).collect();
+void collect_dimensions(Model& model, base::Names& names, std::span<const parse::Given> given, DimensionSystem& system,
+                        ToldPlaces& told, diag::Sink& diags) {
+  Statements statements(model, names, system, told, diags);
+  statements.collect();
+  for (const parse::Given& each : given) statements.collect_given(each);
 }
 
 }  // namespace check

@@ -193,6 +193,14 @@ class DrawingReader {
       return;
     }
     if (!exists(value)) return;
+    if (made.kind == "ground" && name == "height" && tree_[value].kind == NodeKind::name) {
+      const auto found = model_.find(tree_[value].name);
+      if (found && model_.symbols[*found].role == Role::function) {
+        diags_.report(tree_[value].span, not_built, "ground height f")
+            .hint("a ground is level so far: `ground height 0;`");
+        return;
+      }
+    }
     made.options.push_back({std::string(name), "", {value}});
   }
 
@@ -204,7 +212,8 @@ class DrawingReader {
       report.hint("write `color \"{}\"`", is_word ? names_.text(node.name) : "red");
       return;
     }
-    const std::string& text = tree_.texts[node.text];
+    std::string text = tree_.texts[node.text];
+    if (text == "steel") text = "#71797e";  // no colour of the web, and a common one in models
     const bool is_hex =
         text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
     if (!is_hex && !is_among(color_names, text)) {

@@ -41,6 +41,7 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
       return;
     }
     total = pool.add(total, value);
+    sorted.energies.push_back(value);
   }
   const std::unordered_map<ExprId, ExprId> slopes = symbolic::gradient(pool, total);
   sorted.energy = total;

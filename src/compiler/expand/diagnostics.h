@@ -35,5 +35,14 @@ inline constexpr diag::Kind<Text, Text> enters_no_variable{
     "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
 inline constexpr diag::Kind<Text> manner_without_rates{
     "E021", "`{}` says how samples pass between instances with rates, and these have none"};
+inline constexpr diag::Kind<Text> manner_of_equal_rates{
+    "E022", "`{}` says how samples pass between different rates, and these are equal"};
+inline constexpr diag::Kind<> rate_without_unit{"E023", "a rate has a unit"};
+inline constexpr diag::Kind<Text> rate_in_unit{"E024", "a rate is so many a second, not a number of `{}`"};
+inline constexpr diag::Kind<> rate_not_constant{"E025", "a rate is a positive number known before the run"};
+inline constexpr diag::Kind<Text> rate_without_port{"E026",
+                                                    "`{}` has a rate, but no port through which anything could pass"};
+inline constexpr diag::Kind<Text> rate_without_module{"E027", "`{}` is no module, and has no rate"};
+inline constexpr diag::Kind<Text> elements_apart{"E030", "`{}` does not follow the other elements"};
 
 }  // namespace expand

@@ -3,7 +3,8 @@
 //
 //   energy H = e;            H = e, and H is an energy
 //   power u -> y;            is named power[1], power[2] .. in the order of the text
-//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other
+//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other. Where these are of instances with
+//                            rates, or of one and the rest, the ports are `is_sampled`, and `rates` puts held values in the place of b.out, a.out
 //   guard a.end;             what leaves there is a.end.given, which schemata defines
 //
 // Joins and guards may name ports that are written out after them, so they are kept until all ports are known.
@@ -64,6 +65,7 @@ class Energies {
   Port* find_port(const End& end);
   std::string ports_of(const Scope& scope);
   bool can_be_joined(const End& end, Port& port, base::Span join);
+  void check_manner(const parse::Join& join, std::uint32_t first, std::uint32_t second);
   void write_join(Pending& pending);
   void expand_storage(const parse::Storage& item, Scope& scope, const Local* locals);
   void write_guard(PendingGuard& pending);

@@ -129,13 +129,19 @@ void Expressions::report_automaton(NodeId id, const Entry& entry) {
 
 NodeId Expressions::bound_to(NameId name, Found found) {
   Entry& entry = *found.entry;
-  if (!entry.argument.valid()) return {};
+  if (!entry.argument.valid() && !is_derived(name, found)) return {};
   if (entry.state == Entry::done) return entry.bound;
   if (entry.state == Entry::in_progress) {  // ports bound to each other: one of them is a name
     entry.state = Entry::done;
     return {};
   }
   entry.state = Entry::in_progress;
+  if (!entry.argument.valid()) {
+    const NodeId value = expand(entry.value, *found.scope, nullptr);
+    const bool is_cycle = entry.state == Entry::done;
+    entry.state = Entry::done;
+    return is_cycle ? NodeId() : entry.bound = value;
+  }
   Scope& parent = *found.scope->parent;
   const Local* counters = found.scope->counters();
   if (entry.what == What::parameter && number(program_, entry.argument, parent, counters, entry.is_fixed)) {
@@ -156,6 +162,31 @@ NodeId Expressions::bound_to(NameId name, Found found) {
   if (tree_[value].kind == NodeKind::name && tree_[value].name == tree_[own].name) return {};
   tree_.equations.push_back({span, own, value, {}, found.scope->mode});
   return {};
+}
+
+// A parameter made of other parameters, `parameter d = 2 * sqrt(k * m);`, stands for its value, so that it follows them; a value of its
+// own, from an instance or from outside, makes it a parameter like any other.
+bool Expressions::is_derived(NameId name, Found found) const {
+  const Entry& entry = *found.entry;
+  if (entry.what != What::parameter || !entry.value.valid() || entry.is_fixed) return false;
+  const NameId full = names_.find(found.scope->prefix + names_.text(name));
+  if (full.valid() && program_.overrides.contains(full)) return false;
+  bool has_parameter = false;
+  std::vector<NodeId> open{entry.value};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::member || node.kind == NodeKind::prime) return false;
+    if (node.kind == NodeKind::name && node.name != program_.pi) {
+      const Found read = find(*found.scope, node.name);
+      if (!read.entry || (read.entry->what != What::constant && read.entry->what != What::parameter)) return false;
+      has_parameter = has_parameter || read.entry->what == What::parameter;
+    }
+    for (std::uint32_t i = node.kind == NodeKind::call ? 1 : 0; i < node.child_count; ++i)
+      open.push_back(tree_.child(id, i));
+  }
+  return has_parameter;
 }
 
 // Names, numbers, derivatives and components of names, and tuples of them.

@@ -50,6 +50,7 @@ class Expressions {
   NodeId expand_sum_over(NodeId id, Scope& scope, const Local* locals);
   NodeId meaning_of(NodeId id, NameId name, Found found);
   bool is_reference(NodeId id) const;
+  bool is_derived(NameId name, Found found) const;
   void report_automaton(NodeId id, const Entry& entry);
   NodeId expand_event_of(NodeId id, const Named& transition);
 

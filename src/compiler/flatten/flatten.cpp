@@ -29,6 +29,7 @@ flat::Model Flattener::run(Axioms axioms) {
                     settings.max_transitions, settings.solver,        settings.hand_period};
   for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
   for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
+  for (const parse::Equation& invariant : tree_.invariants) add_invariant(invariant);
   for (const check::Port& port : model_.ports) add_port(port);
   for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
   for (const check::Event& event : model_.events) {
@@ -233,6 +234,26 @@ void Flattener::add_port(const check::Port& port) {
     if (flat_.groups[i].name == name) {
       flat_.groups[i].written = true;
       flat_.ports.push_back({device, false, i});
+    }
+  }
+}
+
+// Its derivatives among what it reads are worked out, like those that jumps read.
+void Flattener::add_invariant(const parse::Equation& invariant) {
+  Sides sides;
+  sides.left = evaluate(invariant.left, nullptr);
+  sides.right = evaluate(invariant.right, nullptr);
+  const Shape shape = sides.shape();
+  for (std::uint32_t i = 0; i < shape.size(); ++i) {
+    const flat::Equation made{as_number(sides.left.item(i)),
+                              as_number(sides.right.item(i)),
+                              invariant.span,
+                              shape.is_scalar() ? 0 : static_cast<int>(i) + 1,
+                              0,
+                              mode_of(invariant.mode)};
+    flat_.invariants.push_back(made);
+    for (ExprId side : {made.left, made.right}) {
+      for (ExprId leaf : symbolic::leaves(flat_.pool, side, Op::variable)) flat_.asked.push_back(leaf);
     }
   }
 }

@@ -76,6 +76,7 @@ class Flattener {
   const Sides* sides_of(std::size_t equation);
   void add_condition(const parse::Condition& condition);
   void add_port(const check::Port& port);
+  void add_invariant(const parse::Equation& invariant);
   void add_energy(const parse::Energy& energy);
   void add_power(const parse::Power& power);
   void add_storage(const parse::Storage& storage);

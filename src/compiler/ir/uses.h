@@ -36,6 +36,7 @@ void for_each_function(AnyTangents& tangents, Visit visit) {
     visit(*function);
   }
   for (auto& handler : tangents.handlers) visit(handler);
+  for (auto& derivative : tangents.subsystems) visit(derivative);
 }
 
 // Of Program or const Program: its own, not those of its tangents.
@@ -46,6 +47,9 @@ void for_each_own_function(AnyProgram& program, Visit visit) {
     visit(*function);
   }
   for (auto& handler : program.handlers) visit(handler);
+  for (auto& subsystem : program.subsystems) {
+    for (auto* function : {&subsystem.derivative, &subsystem.energy, &subsystem.sample}) visit(*function);
+  }
 }
 
 // The number of instructions of all functions and residuals.

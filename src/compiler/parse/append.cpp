@@ -15,7 +15,9 @@ struct Moved {
   NodeId operator()(NodeId id) const { return id.valid() ? NodeId(id.value + nodes) : id; }
   Family operator()(Family family) const { return {family.index, (*this)(family.low), (*this)(family.high)}; }
   Equation operator()(const Equation& item) const {
-    return {item.span, (*this)(item.left), (*this)(item.right), (*this)(item.family), (*this)(item.mode)};
+    Equation made{item.span, (*this)(item.left), (*this)(item.right), (*this)(item.family), (*this)(item.mode)};
+    made.rate = (*this)(item.rate);
+    return made;
   }
   Jump operator()(Jump jump) const {
     for (Goto& item : jump.gotos) item.target = (*this)(item.target);

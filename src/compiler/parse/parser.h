@@ -92,7 +92,6 @@ class Parser {
   bool skip_to(TokenKind opener);
   void skip_not_built(Word word);
   void report_not_built(base::Span span, std::string_view what);
-  void report_rate(std::string_view what);
   bool read_foreign_item();
   // A section or declaration whose first word is misspelt or capitalised; the word that was meant, after reporting.
   Word read_misspelt_word();
@@ -124,8 +123,10 @@ class Parser {
   // `with` is the name before the word `with`, not valid when there is none.
   bool read_condition(base::NameId with);
   void read_equation();
+  bool read_rate(Equation& equation);
   bool read_family(Family& family);
   bool at_family() const;
+  bool at_elements() const;
   void read_behaviour();
   bool read_handler(Behaviour& behaviour);
   bool at_drawing() const;

@@ -426,6 +426,11 @@ class Dumper {
     family(equation.family);
     field(equation.right);
     dump_mode(equation.mode);
+    if (equation.rate.valid()) {
+      out_ += " (rate";
+      field(equation.rate);
+      close();
+    }
     close();
   }
 

@@ -10,7 +10,7 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view not_built_yet = "not built yet are rates of instances, `mechanism`, `interact` and `apply`";
+constexpr std::string_view not_built_yet = "not built yet are `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -357,11 +357,6 @@ void Parser::report_not_built(base::Span span, std::string_view what) {
   diag::Sink::Reported reported = diags_.report(span, not_built, what);
   if (!said_what_is_missing_) reported.hint("{}", not_built_yet);
   said_what_is_missing_ = true;
-}
-
-void Parser::report_rate(std::string_view what) {
-  diags_.report(here(), not_built, what)
-      .hint("without a rate of its own an instance takes the steps of the whole: leave `{}` out", text(at_));
 }
 
 void Parser::skip_not_built(Word word) {

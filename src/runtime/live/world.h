@@ -19,6 +19,7 @@
 #include "abi/model.h"
 #include "kernel/touch.h"
 #include "runtime/live/mailbox.h"
+#include "runtime/live/planner.h"
 #include "runtime/sim/failure.h"
 #include "runtime/sim/instance.h"
 
@@ -93,6 +94,8 @@ class World {
   // its table with all tangents; the search takes every input for zero, and what it found is among timing().notes.
   [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters,
                                                   const tactus_model* with_tangents = nullptr);
+  // From here on plans are searched for by a thread of their own, and begin late (planner.h). A model without plans stays as it is. Not RT.
+  void plan_elsewhere();
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
   void plan_to_take_over(const World& before);
 
@@ -121,6 +124,7 @@ class World {
   const std::vector<double>& outputs() const { return outputs_; }
   const tk_limiter& limiter() const { return limiter_; }
   const tk_passivity& passivity() const { return passivity_; }
+  const Planner* planner() const { return planner_.get(); }  // null: no plans, or searched for within the tick
   // The reader's side.
   Mailbox<Shown>& shown() { return shown_; }
   std::vector<double> parameters() const;
@@ -154,6 +158,7 @@ class World {
   std::shared_ptr<Hand> simulated_;  // null: a person's
   double speed_ = 1;                 // the limiter guards a real hand: its seconds are those of the clock
   Mailbox<Shown> shown_;
+  std::unique_ptr<Planner> planner_;  // last: its thread ends before what it reads goes
 };
 
 }  // namespace live

@@ -83,6 +83,22 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
   plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
+  if (model.subsystem_count > 0) {
+    plan.solver = static_cast<tactus_solver>(tactus_fixed_form(plan.solver));
+    if (plan.adaptive())
+      return fail(
+          fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
+                      "--solver passive keeps the energy, rk4 needs none",
+                      solver_name(plan.solver)));
+    if (tactus_needs_structure(plan.solver))
+      return fail(
+          fmt::format("`{}` needs the form of the whole model, and this one has rates: --solver passive or "
+                      "discrete_gradient keep the energy of each part",
+                      solver_name(plan.solver)));
+    if (step && *step != model.step_size)
+      return fail(fmt::format("the rates of this model make its step {:g}: leave --step out, or change the rates",
+                              model.step_size));
+  }
   if (tactus_needs_energy(plan.solver) && model.ledger == 0) {
     return fail(
         fmt::format("`{}` keeps the balance of an energy, and the model declares none: write what it stores, "
@@ -140,7 +156,9 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
       plan.full_steps = *steps;
     } else {
       plan.full_steps = static_cast<std::int64_t>(std::floor(ratio));
-      plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
+      // A rate has no shorter step: the run ends before it.
+      if (model.subsystem_count == 0)
+        plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
     }
   }
 
