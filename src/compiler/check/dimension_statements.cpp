@@ -86,6 +86,8 @@ class Statements {
     const NodeId unit = tree_.energies.front().variable;
     NodeId left = equation.left;
     if (tree_[left].kind == NodeKind::prime) left = tree_.child(left, 0);
+    const std::string& name = names_.text(tree_[left].name);
+    if (name.ends_with("leaps") || name.ends_with("escapes")) return;  // how often
     relate(Origin::equation, left, unit);
     if (tree_[equation.right].kind != NodeKind::sum) return;
     for (const parse::Child& child : tree_.children_of(equation.right)) {
