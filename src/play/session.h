@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <future>
 #include <map>
 #include <memory>
@@ -16,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "play/prepare.h"
@@ -47,6 +49,8 @@ struct SessionOptions {
   live::LoopOptions loop;
   bool begins_paused = false;
   bool waits_for_page = false;  // paused until the first page is there, so that it sees the beginning
+  // Called, on another thread, when an edit is compiled: call take_edits then, else it waits for the next go_on.
+  std::function<void()> when_compiled = nullptr;
 };
 
 class Session {
@@ -62,6 +66,8 @@ class Session {
   void left(Listener from);
   // What is new goes out; call it sixty times a second.
   void go_on();
+  // What became of edits goes out, at any time between.
+  void take_edits();
 
   const live::Loop& loop() const { return *loop_; }
   double time() { return newest().time; }
@@ -101,6 +107,7 @@ class Session {
   std::map<Listener, std::int64_t> waiting_;  // who edited since the last compilation began, and which version
   std::map<Listener, std::int64_t> compiling_for_;
   std::future<Prepared> compiling_;
+  std::jthread compiler_;          // fulfils it
   std::optional<Prepared> ready_;  // while the loop has not yet taken what came before
   bool ready_goes_on_ = true;
   std::vector<std::future<void>> freeing_;
