@@ -42,11 +42,12 @@ export const make_ground: Maker = (drawing, stage, color, order) => {
       const level = height?.read(moment.values, 0, 0) ?? 0;
       const side = (stage.flat ? reach : reach_in_space) * moment.extent;
       plane.scale.set(side, side, 1);
-      plane.position.set(0, stage.flat ? level : 0, stage.flat ? order : level);
+      const { x, y } = moment.center;
+      plane.position.set(x, stage.flat ? level : y, stage.flat ? order : level);
       if (edge !== null) {
         edge.begin();
-        edge.add(-side / 2, level, order);
-        edge.add(side / 2, level, order);
+        edge.add(x - side / 2, level, order);
+        edge.add(x + side / 2, level, order);
         edge.end();
       }
     },

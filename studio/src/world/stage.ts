@@ -35,8 +35,12 @@ export interface Label {
 // `extent`: the size of the picture in units of the world, from which missing sizes are chosen.
 export interface Moment {
   values: Float64Array;
+  // Of the world, of these values: the newest frames of the history may be later.
+  time: number;
   history: readonly Frame[];
   extent: number;
+  // The middle of what is shown.
+  center: Vector3;
   units_per_pixel(point: Vector3): number;
   labels: Label[];
 }

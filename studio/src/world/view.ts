@@ -80,8 +80,10 @@ export class WorldView {
     this.ratio_ = Math.min(window.devicePixelRatio, 2);
     this.moment_ = {
       values: new Float64Array(0),
+      time: 0,
       history: [],
       extent: 1,
+      center: new Vector3(),
       units_per_pixel: (point) => this.rig.units_per_pixel(point),
       labels: this.labels_,
     };
@@ -199,7 +201,7 @@ export class WorldView {
     const latest = this.playout.latest;
     if (latest !== null) this.bounds_of(latest.values, bounds);
     this.framing_.fit(bounds);
-    this.rig.is_automatic = true;
+    this.rig.fit();
     this.invalidate();
   }
 
@@ -232,8 +234,11 @@ export class WorldView {
     if (values !== null) {
       const moment = this.moment_;
       moment.values = values;
+      moment.time = this.playout.shown_time;
       moment.history = this.history_.frames;
       const [x, y, z] = this.framing_.size;
+      moment.center.set(...this.framing_.center);
+      if (follow !== null) moment.center.copy(follow);
       moment.extent = this.rig.flat ? Math.max(x, y) : Math.hypot(x, y, z);
       for (const drawing of this.drawings_) drawing.update(moment);
     }
