@@ -68,8 +68,9 @@ export class StatisticsPanel {
     this.write("compute", `${format_microseconds(compute.median)} · ${format_microseconds(compute.p99)}`);
     const share = ticks > 0 ? (100 * missed) / ticks : 0;
     let text = `${missed}${missed > 0 ? ` (${share < 0.01 ? "<0.01" : share.toFixed(2)} %)` : ""}`;
-    if (slipped > 0.001) text += ` · ${slipped.toFixed(2)} s behind`;
     this.write("missed", text);
+    this.write("behind", slipped > 0.001 ? `${slipped.toFixed(2)} s` : "0 s");
+    this.write("longest", format_microseconds(compute.longest));
     this.write("steal", `${steal.toFixed(1)} %`);
     this.write("scheduling", scheduling);
     const late_badly = this.rate_ > 0 && late.p99 > 1e6 / this.rate_;
