@@ -7,10 +7,9 @@
 #include <unordered_set>
 
 #include "base/nearest.h"
-#include "compiler/check/builtins.h"
 #include "compiler/check/colors.h"
 #include "compiler/check/diagnostics.h"
-#include "compiler/check/tables.h"
+#include "compiler/check/read_names.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -63,9 +62,6 @@ bool is_point(std::string_view option) {
   return option == "at" || option == "from" || option == "to" || option == "follow" || option == "point";
 }
 
-struct Nothing {};
-using Names = Binding<Nothing>;
-
 class DrawingReader {
  public:
   DrawingReader(Model& model, base::Names& names, diag::Sink& diags)
@@ -73,8 +69,12 @@ class DrawingReader {
         tree_(*model.tree),
         names_(names),
         diags_(diags),
-        time_(names.intern("t")),
-        pi_(names.intern("pi")) {}
+        read_names_(
+            model, names, [this](NodeId id, const BoundNames*) { report_unknown_name(id); },
+            [this](NodeId call, std::string_view function) {  // it would change the motion
+              diags_.report(tree_[call].span, not_in_scene, fmt::format("`{}`", function))
+                  .hint("give it an equation under `system`, and draw its name");
+            }) {}
 
   void run() {
     for (const parse::Drawing& drawing : tree_.drawings) read(drawing);
@@ -244,53 +244,8 @@ class DrawingReader {
   // Whether the expression reads only what there is.
   bool exists(NodeId id) {
     is_unknown_ = false;
-    read_names(id, nullptr, 0);
+    read_names_(id);
     return !is_unknown_;
-  }
-
-  // Reports what does not exist, and what would change the motion.
-  void read_names(NodeId id, const Names* scope, int depth) {
-    const parse::Node& node = tree_[id];
-    switch (node.kind) {
-      case NodeKind::name:
-        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name))
-          report_unknown_name(id);
-        return;
-      case NodeKind::member:
-        return;
-      case NodeKind::call: {
-        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
-        const parse::Node& callee = tree_[tree_.child(id, 0)];
-        const bool is_name = callee.kind == NodeKind::name;
-        auto function = is_name ? model_.find(callee.name) : std::nullopt;
-        const bool is_declared = function && model_.symbols[*function].role == Role::function;
-        const BuiltinRow* builtin = is_name && !is_declared ? find_builtin(names_.text(callee.name)) : nullptr;
-        if (builtin && (builtin->id == Builtin::integration || builtin->id == Builtin::delay)) {
-          diags_.report(node.span, not_in_scene, fmt::format("`{}`", builtin->name))
-              .hint("give it an equation under `system`, and draw its name");
-        }
-        for (std::uint32_t i = 1; i < node.child_count; ++i) read_names(tree_.child(id, i), scope, depth);
-        if (!is_declared || depth > 64) return;
-        const parse::Function& declared = tree_.functions[model_.symbols[*function].declaration];
-        std::vector<Names> bindings(declared.arguments.size());
-        const Names* inner = nullptr;
-        for (std::size_t i = 0; i < bindings.size(); ++i) {
-          bindings[i] = {inner, declared.arguments[i], {}};
-          inner = &bindings[i];
-        }
-        read_names(declared.value, inner, depth + 1);
-        return;
-      }
-      case NodeKind::sum_over: {
-        read_names(tree_.child(id, 0), scope, depth);
-        read_names(tree_.child(id, 1), scope, depth);
-        const Names inner{scope, node.name, {}};
-        read_names(tree_.child(id, 2), &inner, depth);
-        return;
-      }
-      default:
-        for (const parse::Child& child : tree_.children_of(id)) read_names(child.node, scope, depth);
-    }
   }
 
   void report_unknown_name(NodeId id) {
@@ -312,8 +267,7 @@ class DrawingReader {
   const parse::Tree& tree_;
   base::Names& names_;
   diag::Sink& diags_;
-  base::NameId time_;
-  base::NameId pi_;
+  ReadNames read_names_;
   bool is_unknown_ = false;
   std::unordered_set<base::NameId> told_;  // what does not exist is told once
 };

@@ -6,11 +6,10 @@
 #include <cmath>
 
 #include "base/nearest.h"
-#include "compiler/check/builtins.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/guards.h"
 #include "compiler/check/numbers.h"
-#include "compiler/check/tables.h"
+#include "compiler/check/read_names.h"
 #include "compiler/parse/parse.h"
 
 namespace check {
@@ -18,9 +17,6 @@ namespace {
 
 using parse::NodeId;
 using parse::NodeKind;
-
-struct Nothing {};
-using Names = Binding<Nothing>;
 
 class EventReader {
  public:
@@ -30,8 +26,12 @@ class EventReader {
         names_(names),
         diags_(diags),
         numbers_(model, names),
-        time_(names.intern("t")),
-        pi_(names.intern("pi")) {}
+        read_names_(
+            model, names, [this](NodeId id, const BoundNames* scope) { report_unknown(id, scope); },
+            [this](NodeId call, std::string_view function) {
+              diags_.report(tree_[call].span, not_in_handler, fmt::format("`{}`", function))
+                  .hint("give it an equation under `system`, and read its name here");
+            }) {}
 
   void run() {
     for (const parse::Event& event : tree_.events) add(event);
@@ -42,7 +42,7 @@ class EventReader {
     Guards guards(model_, names_, diags_);
     for (const Event& event : model_.events) {
       if (event.kind != parse::EventKind::when) continue;
-      read_names(event.condition, nullptr, 0);
+      read_names_(event.condition);
       guards.read_equalities(event.condition, "the event");
     }
     for (const parse::Behaviour& behaviour : tree_.behaviours) read_behaviour(behaviour);
@@ -152,10 +152,10 @@ class EventReader {
   }
 
   void read_behaviour(const parse::Behaviour& behaviour) {
-    const Names own{nullptr, behaviour.own, {}};
-    const Names* scope = behaviour.own.valid() ? &own : nullptr;
-    if (behaviour.start.valid()) read_names(behaviour.start, nullptr, 0);
-    if (behaviour.value.valid()) read_names(behaviour.value, nullptr, 0);
+    const BoundNames own{nullptr, behaviour.own, {}};
+    const BoundNames* scope = behaviour.own.valid() ? &own : nullptr;
+    if (behaviour.start.valid()) read_names_(behaviour.start);
+    if (behaviour.value.valid()) read_names_(behaviour.value);
     std::vector<base::NameId> handled;
     for (const parse::Handler& handler : behaviour.handlers) {
       const parse::Node& event = tree_[handler.event];
@@ -174,59 +174,15 @@ class EventReader {
       } else {
         handled.push_back(event.name);
       }
-      read_names(handler.value, scope, 0);
+      read_names_(handler.value, scope);
     }
   }
 
-  // Reports what does not exist.
-  void read_names(NodeId id, const Names* scope, int depth) {
-    const parse::Node& node = tree_[id];
-    switch (node.kind) {
-      case NodeKind::name:
-        if (!find_binding(scope, node.name) && node.name != time_ && node.name != pi_ && !model_.find(node.name))
-          report_unknown(id, scope);
-        return;
-      case NodeKind::member:
-        return;
-      case NodeKind::call: {
-        if (is_table_word(model_, names_, tree_.child(id, 0))) return;
-        const parse::Node& callee = tree_[tree_.child(id, 0)];
-        const bool is_name = callee.kind == NodeKind::name;
-        const BuiltinRow* builtin = is_name ? find_builtin(names_.text(callee.name)) : nullptr;
-        if (builtin && (builtin->id == Builtin::integration || builtin->id == Builtin::delay)) {
-          diags_.report(node.span, not_in_handler, fmt::format("`{}`", builtin->name))
-              .hint("give it an equation under `system`, and read its name here");
-        }
-        for (std::uint32_t i = 1; i < node.child_count; ++i) read_names(tree_.child(id, i), scope, depth);
-        auto function = is_name ? model_.find(callee.name) : std::nullopt;
-        if (!function || model_.symbols[*function].role != Role::function || depth > 64) return;
-        const parse::Function& declared = tree_.functions[model_.symbols[*function].declaration];
-        std::vector<Names> bindings(declared.arguments.size());
-        const Names* inner = nullptr;
-        for (std::size_t i = 0; i < bindings.size(); ++i) {
-          bindings[i] = {inner, declared.arguments[i], {}};
-          inner = &bindings[i];
-        }
-        read_names(declared.value, inner, depth + 1);
-        return;
-      }
-      case NodeKind::sum_over: {
-        read_names(tree_.child(id, 0), scope, depth);
-        read_names(tree_.child(id, 1), scope, depth);
-        const Names inner{scope, node.name, {}};
-        read_names(tree_.child(id, 2), &inner, depth);
-        return;
-      }
-      default:
-        for (const parse::Child& child : tree_.children_of(id)) read_names(child.node, scope, depth);
-    }
-  }
-
-  void report_unknown(NodeId id, const Names* scope) {
+  void report_unknown(NodeId id, const BoundNames* scope) {
     const std::string& name = names_.text(tree_[id].name);
     auto report = diags_.report(tree_[id].span, unknown_name, name);
     std::vector<std::string_view> known;
-    for (const Names* bound = scope; bound; bound = bound->outer) known.push_back(names_.text(bound->name));
+    for (const BoundNames* bound = scope; bound; bound = bound->outer) known.push_back(names_.text(bound->name));
     for (const Symbol& symbol : model_.symbols) known.push_back(names_.text(symbol.name));
     if (auto near = base::nearest(name, known)) {
       report.hint("did you mean `{}`?", *near);
@@ -245,8 +201,7 @@ class EventReader {
   base::Names& names_;
   diag::Sink& diags_;
   Numbers numbers_;
-  base::NameId time_;
-  base::NameId pi_;
+  ReadNames read_names_;
 };
 
 }  // namespace

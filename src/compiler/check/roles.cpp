@@ -15,10 +15,6 @@ namespace {
 using parse::NodeId;
 using parse::NodeKind;
 
-// Only that a name is bound matters here.
-struct Nothing {};
-using Bound = Binding<Nothing>;
-
 class Roles {
  public:
   Roles(Model& model, base::Names& names, diag::Sink& diags)
@@ -326,7 +322,7 @@ class Roles {
     return symbol;
   }
 
-  void find_variables(NodeId id, const Bound* scope, int depth) {
+  void find_variables(NodeId id, const BoundNames* scope, int depth) {
     const parse::Node& node = tree_[id];
     switch (node.kind) {
       case NodeKind::name:
@@ -349,8 +345,8 @@ class Roles {
         auto found = model_.find(callee.name);
         if (!found || model_.symbols[*found].role != Role::function || depth > 64) return;
         const parse::Function& function = tree_.functions[model_.symbols[*found].declaration];
-        std::vector<Bound> bindings(function.arguments.size());
-        const Bound* inner = nullptr;
+        std::vector<BoundNames> bindings(function.arguments.size());
+        const BoundNames* inner = nullptr;
         for (std::size_t i = 0; i < bindings.size(); ++i) {
           bindings[i] = {inner, function.arguments[i], {}};
           inner = &bindings[i];
@@ -361,7 +357,7 @@ class Roles {
       case NodeKind::sum_over: {
         find_variables(tree_.child(id, 0), scope, depth);
         find_variables(tree_.child(id, 1), scope, depth);
-        Bound inner{scope, node.name, {}};
+        BoundNames inner{scope, node.name, {}};
         find_variables(tree_.child(id, 2), &inner, depth);
         return;
       }

@@ -14,6 +14,10 @@ struct Binding {
   What what;
 };
 
+// Where only that a name is bound matters.
+struct Nothing {};
+using BoundNames = Binding<Nothing>;
+
 template <class What>
 const Binding<What>* find_binding(const Binding<What>* scope, base::NameId name) {
   for (; scope; scope = scope->outer) {
