@@ -61,11 +61,29 @@ std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
   return result;
 }
 
+// In the page there is no command line to change; the text is there.
+std::string hint_for_page(const sim::Failure& failure) {
+  switch (failure.status) {
+    case TACTUS_NOT_FINITE:
+      return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in "
+             "`simulation`";
+    case TACTUS_STEP_TOO_SMALL:
+      return "the solution may grow without bound there, or jump; a fixed `step_size` in `simulation` may pass it";
+    case TACTUS_OFF_CONSTRAINTS:
+      return "if it jumps there, let it change in a short time instead, such as `clamp((t - 1) / 0.01, 0, 1)`; if not, "
+             "the step is too long: write a smaller `step_size` in `simulation`";
+    case TACTUS_NO_SOLVER:
+      return "write an explicit solver in `simulation`: `solver = rk4`";
+    default:
+      return failure.hint;
+  }
+}
+
 Json failure_json(const std::optional<sim::Failure>& failure) {
   if (!failure) return nullptr;
   return {{"kind", failure->kind},
           {"text", failure->text},
-          {"hint", failure->hint},
+          {"hint", hint_for_page(*failure)},
           {"line", failure->line > 0 ? Json(failure->line) : Json(nullptr)}};
 }
 
