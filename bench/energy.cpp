@@ -18,17 +18,23 @@ system
   q' = p;  p' = -sin(q);
   energy H = p^2 / 2 - cos(q);
 )";
-  const OurModel model("pendulum.tact", text);
-  const OurModel loose("pendulum_1e-9.tact", "simulation tolerance = 1e-9\n" + text);
+  // Each as a person gets it who writes this solver: with the loop that is made for it.
+  const auto compiled = [&](const std::string& settings) {
+    return OurModel("pendulum.tact", "simulation step_size = 0.1 " + settings + "\n" + text);
+  };
+  const OurModel by_rk4 = compiled("solver = rk4");
+  const OurModel by_gradient = compiled("solver = discrete_gradient");
+  const OurModel by_midpoint = compiled("solver = midpoint");
+  const OurModel loose = compiled("solver = passive tolerance = 1e-9");
   const double h = 0.1;
   const double end = options.smoke ? 100 : 20'000;
   const auto by = [&](const OurModel& of, tactus_solver solver) {
     return [&, solver] { return of.run(solver, h, end); };
   };
-  std::vector<Way<Run>> ways = {{"rk4", by(model, TACTUS_RK4)},
-                                {"discrete gradient", by(model, TACTUS_DISCRETE_GRADIENT)},
+  std::vector<Way<Run>> ways = {{"rk4", by(by_rk4, TACTUS_RK4)},
+                                {"discrete gradient", by(by_gradient, TACTUS_DISCRETE_GRADIENT)},
                                 {"Algorithm 1 at 1e-9", by(loose, TACTUS_PASSIVE)},
-                                {"midpoint", by(model, TACTUS_MIDPOINT)}};
+                                {"midpoint", by(by_midpoint, TACTUS_MIDPOINT)}};
   interleave(ways, options.pairs);
   for (const Way<Run>& way : ways) {
     figures.push_back({fmt::format("pendulum with energy, a step: {}", way.name),
@@ -82,6 +88,40 @@ system
   }
 }
 
+// The same chain as 100 instances with rates of their own, joined passively: equal rates, and every other one at half the rate.
+void measure_joined(const Options& options, std::vector<Figure>& figures) {
+  const auto chain = [](const char* odd, const char* even) {
+    return fmt::format(R"(constant n = 100, k = 400, m = 0.1;
+module Link = (
+  parameter p0 = 0;
+  boundary q(0) = 1e-6;  p(0) = p0;
+  system q' = v + before;  p' = after - k * q;  v = p / m;  F = k * q;
+  energy H = k * q^2 / 2 + p^2 / (2 * m);
+  power left: before -> F;
+  power right: after -> v;
+)
+system
+  odd[i in 1..n / 2] = Link(p0 = if i = 1 then 0.1 else 0) {};
+  even[i in 1..n / 2] = Link() {};
+  for i in 1..n / 2 {{ join odd[i].right to even[i].left; }}
+  for i in 2..n / 2 {{ join even[i - 1].right to odd[i].left; }}
+  odd[1].before = 0;
+  even[n / 2].after = 0;
+)",
+                       odd, even);
+  };
+  const OurModel equal("joined.tact", chain("rate 1 [kHz]", "rate 1 [kHz]"));
+  const OurModel mixed("joined_mixed.tact", chain("rate 1 [kHz]", "rate 500 [Hz]"));
+  const double end = options.smoke ? 0.1 : 5;
+  std::vector<Way<Run>> ways = {{"equal rates", [&] { return equal.run(TACTUS_PASSIVE, 1e-3, end); }},
+                                {"every other at 500 Hz", [&] { return mixed.run(TACTUS_PASSIVE, 1e-3, end); }}};
+  interleave(ways, options.pairs);
+  for (const Way<Run>& way : ways) {
+    figures.push_back({fmt::format("100 joined masses at 1 kHz, each a subsystem, {}: of a core", way.name),
+                       100 * median(way.seconds) / end, "%", 10.0, ""});
+  }
+}
+
 }  // namespace
 
 std::vector<Figure> measure_energy(const Options& options) {
@@ -89,6 +129,7 @@ std::vector<Figure> measure_energy(const Options& options) {
   measure_pendulum(options, figures);
   measure_hold(options, figures);
   measure_chain(options, figures);
+  measure_joined(options, figures);
   return figures;
 }
 

@@ -115,6 +115,19 @@ class ClosedForms(Folder):
         self.near(got["x'"], bisect(miss, 0, 1), 1e-7)
         self.assertEqual(self.run_model(model)["crossings"], 2)
 
+    def test_across_a_bounce(self):
+        # Thrown down with 2 m/s it falls with w and comes up with 0.7 w: where it is at 0.8 s is what is asked for.
+        w = math.sqrt(4 + 2 * 9.81)
+        flight = 0.8 - (w - 2) / 9.81
+        model = f"""simulation ending_time = 0.8
+boundary y with y(0) = 1, y'(0) ~ -1.9, y(0.8) = {0.7 * w * flight - 9.81 / 2 * flight ** 2!r};
+system
+  y'' = -9.81;
+  transition Bounce when y <= 0 && y' < 0 {{ next(y') = -0.7 * y'; }}
+"""
+        got, _ = self.start(model)
+        self.near(got["y'"], -2, 1e-7)
+
     def test_eigenvalues_by_a_memory(self):
         model = "parameter guess = 8; boundary y(0) = 0; y'(0) = 1; y(1) = 0; k(0) ~ guess; system y'' + k * y = 0; k' = 0;"
         for guess, n in ((8, 1), (38, 2), (90, 3)):

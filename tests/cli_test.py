@@ -566,6 +566,24 @@ class OtherCommands(CommandLineTest):
             numbers = [[float(cell) for cell in line.split(",")] for line in exported.splitlines()[1:]]
             self.assertEqual(numbers, self.rows("run.csv")[1])
 
+    def test_exported_c_writes_the_csv_of_a_run(self):
+        """Columns, units and digits: what is inside an instance or in a scene only is no column, numbers are as short as they can be."""
+        model = self.write("m.tact", """
+            simulation ending_time = 2 [s] record_period = 0.1 [s]
+            module Spring = (ports x, F; parameter k = 4 [N/m]; system F = -k * x; twice = 2 * F;)
+            parameter m = 3 [kg], small = 1e-7, large = 1e+23;
+            boundary x(0) = 10 [cm], x'(0) = 0, p(0) = (0.1, 100000), n(0) = 0;
+            system m * x'' = F;  spring = Spring(x, F);  p' = small * p;  n' = large;
+            scene sphere at (x, 0 [m]) radius 1 [cm];
+        """)
+        self.tactus("run", model, "--solver", "rk4", "--step", "0.01", "--out", "run.csv")
+        self.tactus("export", "c", model, "-o", "out")
+        subprocess.run(["make", "-C", self.folder / "out"], check=True, capture_output=True)
+        exported = subprocess.run([self.folder / "out" / "m", "--solver", "rk4", "--step", "0.01"], check=True, capture_output=True, text=True)
+        text = (self.folder / "run.csv").read_text()
+        self.assertEqual(exported.stdout, text)
+        self.assertEqual(text.splitlines()[0], "t,x [m],p[1],p[2],n,F [N]")
+
     def test_exported_names_do_not_clash(self):
         for name, exported in [("tactus", "model_tactus"), ("TK_x", "model_TK_x"), ("run", "model_run"), ("\u03c9", "model")]:
             self.tactus("export", "c", self.write(f"{name}.tact", DECAY), "-o", exported)

@@ -197,6 +197,60 @@ class Starts(ConstraintsTest):
         self.tactus(PENDULUM.format(boundary="x(0) = 1"), "explain", "--initial", "--dump=blocks", exit_code=2)
 
 
+class Invariants(ConstraintsTest):
+    ROTATION = """boundary R with R(0) = ((1, 0, 0), (0, 1, 0), (0, 0, 1));
+system
+  w = (sin(t), cos(2 * t), 0.5);
+  hat = ((0, -w[3], w[2]), (w[3], 0, -w[1]), (-w[2], w[1], 0));
+  R' = R * hat;
+  off = transpose(R) * R - identity(3);
+  {invariant}
+"""
+    KEPT = "invariant transpose(R) * R = identity(3);"
+
+    def drift(self, told):
+        return max(abs(value) for row in told["values"]["off"] for value in (row if isinstance(row, list) else [row]))
+
+    def test_a_rotation_matrix_stays_one(self):
+        for options in (["--solver", "rk4", "--step", "0.02"], ["--solver", "tsit5", "--tolerance", "1e-6"]):
+            run = ["--until", "1000", *options]
+            free = self.run_json(self.ROTATION.format(invariant=""), *run)
+            kept = self.run_json(self.ROTATION.format(invariant=self.KEPT), *run)
+            self.assertGreater(self.drift(free), 1e-8)
+            self.assertLess(self.drift(kept), 1e-12)
+
+    def test_the_motion_is_no_worse(self):
+        # About one axis the angle is known: R turns by t.
+        text = self.ROTATION.replace("(sin(t), cos(2 * t), 0.5)", "(0, 0, 1)").format(invariant=self.KEPT)
+        R = self.run_json(text, "--until", "50", "--tolerance", "1e-10")["values"]["R"]
+        flat = [value for row in R for value in (row if isinstance(row, list) else [row])]
+        for got, expected in zip(flat, (math.cos(50), -math.sin(50), 0, math.sin(50), math.cos(50), 0, 0, 0, 1)):
+            self.assertAlmostEqual(got, expected, delta=2e-8)
+
+    def test_an_energy_is_kept(self):
+        text = "boundary x(0) = 1, v(0) = 0;\nsystem\n  x' = v;\n  v' = -x;\n  invariant x^2 + v^2 = 1;\n"
+        told = self.run_json(text, "--until", "1000", "--solver", "rk4", "--step", "0.1")["values"]
+        self.assertAlmostEqual(told["x"] ** 2 + told["v"] ** 2, 1, delta=1e-14)
+
+    def test_a_start_off_it_is_told(self):
+        text = "boundary x(0) = 1, v(0) = 1;\nsystem\n  x' = v;\n  v' = -x;\n  invariant x^2 + v^2 = 1;\n"
+        done = self.tactus(text, "run", "--until", "1", exit_code=4)
+        self.assertIn("x^2 + v^2 = 1", done.stderr)
+
+    def test_in_a_mode(self):
+        text = """simulation ending_time = 20 step_size = 0.1
+automaton a in Turning, Still;
+boundary x(0) = 1, v(0) = 0;
+system
+  in a.Turning { x' = v;  v' = -x;  invariant x^2 + v^2 = 1; }
+  in a.Still   { x' = 0;  v' = 0; }
+  transition Stop in a.Turning when t >= 15 { goto a.Still;  next(x) = 3; }
+"""
+        told = self.run_json(text, "--until", "14.9")["values"]
+        self.assertAlmostEqual(told["x"] ** 2 + told["v"] ** 2, 1, delta=1e-14)
+        self.assertEqual(self.run_json(text)["values"]["x"], 3)
+
+
 class Indices(ConstraintsTest):
     def test_index_of_four_in_closed_form(self):
         # x = sin^4 t = 3/8 - cos(2t)/2 + cos(4t)/8 by a force on the second mass.
@@ -401,6 +455,32 @@ class Circles(ConstraintsTest):
         d = math.exp(-2 / 3)
         for name, value in [("u", (1 - d) / 2), ("x", (1 + d) / 2), ("y", d), ("i", d / 3)]:
             self.assertAlmostEqual(told["values"][name], value, delta=1e-8)
+
+    def test_derivatives_that_cancel_by_factors_of_time(self):
+        # Brenan, Campbell and Petzold: the difference of the first and of the second's derivative is y2 = exp(-t) - cos(t).
+        told = self.run_json("boundary y1(0) ~ 1;\nsystem\n  y1' + 2 * t * y2' + 3 * y2 = exp(-t);\n  y1 + 2 * t * y2 = sin(t);",
+                             "--until", 1, "--tolerance", 1e-10)
+        y2 = math.exp(-1) - math.cos(1)
+        self.assertAlmostEqual(told["values"]["y2"], y2, delta=1e-9)
+        self.assertAlmostEqual(told["values"]["y1"], math.sin(1) - 2 * y2, delta=1e-9)
+
+    def test_derivatives_that_cancel_by_a_parameter(self):
+        # 2 C (x' + y') cancels, y = x + 1 is left, and then 2 C x' = -x.
+        text = "parameter C = 2;\nboundary x(0) = 1;\nsystem\n  C * x' + C * y' = -x;\n  C * x' + C * y' = 1 - y;"
+        told = self.run_json(text, "--until", 1, "--set", "C=3", "--tolerance", 1e-10)
+        self.assertAlmostEqual(told["values"]["x"], math.exp(-1 / 6), delta=1e-9)
+
+    def test_ties_that_contradict_each_other_end(self):
+        # z + u = sin(t) by the first, and then z + u = cos(t): said, instead of differentiated without end.
+        text = "system\n  u + y = x;\n  i = u';\n  i = z - y;\n  i = sin(t) - x;\n  z' = x;"
+        told = self.run_json(text, exit_code=1)
+        self.assertEqual([item["code"] for item in told["diagnostics"] if item["severity"] == "error"], ["S019"])
+
+    def test_numbers_behind_a_contradiction_are_named(self):
+        told = self.run_json("system\n  x = 3;\n  x^2 + y^2 = 1;", "--until", 1, exit_code=4)
+        self.assertEqual(told["failure"]["equations"], "x^2 + y^2 = 1 with x = 3 (line 2)")
+        done = self.tactus("system\n  x = 3;\n  x^2 + y^2 = 1;\n  x'' = l * x;\n  y'' = l * y - 9.81;", "run", exit_code=1)
+        self.assertIn("`x` is 3 by this one", done.stderr)
 
     def test_each_the_derivative_of_the_other(self):
         # b'' = b - t and a = b', from a = a' = 0: a'' = a - 1.

@@ -498,6 +498,20 @@ class Mistakes(ControlTest):
         self.assertIn("unknown kind of picture", self.mistake("linearize", OSCILLATOR, "--plot", "bode.txt"))
         self.assertIn("no curve to draw", self.mistake("linearize", PENDULUM, "--plot", "bode.svg"))
 
+    def test_a_failure_names_its_equation(self):
+        run_away = "boundary x(0) = 1;\nsystem\n  x' = x^2;\n"
+        told = json.loads(self.tactus("linearize", run_away, "--at", "5", "--json", code=4).stdout)["failure"]
+        self.assertEqual((told["line"], told["equations"]), (3, "x' = x^2"))
+        self.assertAlmostEqual(told["time"], 1, delta=1e-4)
+        negative = "boundary x(0) = -1;\nsystem\n  r = sqrt(x);\n  x' = 1 - r;\n"
+        for command in ["equilibrium", "linearize"]:
+            done = self.tactus(command, negative, code=4)
+            self.assertIn("`r = sqrt(x)` (line 3) gives r = nan with x = -1", done.stderr)
+        nowhere = "parameter k = 0;\nboundary x(0) = 1 / k;\nsystem\n  x' = -x;\n"
+        for command, *options in [("equilibrium",), ("linearize",), ("explain", "--initial"), ("run", "--until", "1")]:
+            done = self.tactus(command, nowhere, *options, code=4)
+            self.assertIn("(line 2) gives x = inf", done.stderr)
+
     def test_model_with_errors(self):
         self.tactus("linearize", "system\n  x' = y;\n", code=1)
 

@@ -73,6 +73,9 @@ class Energy(unittest.TestCase):
     def values(self, text, *options):
         return self.run_json(text, *options)["values"]
 
+    def explain(self, text):
+        return self.tactus(text, "explain", "--dump=energy")
+
     def rows(self, text, *options):
         table = csv.DictReader(io.StringIO(self.tactus(text, "run", "--quiet", "--out", "-", *options)))
         return [{name: float(cell) for name, cell in row.items()} for row in table]
@@ -269,6 +272,162 @@ system
         text = text.replace("energy", "  r' = 0.2 * b'^2;\nboundary r(0) = 0;\nenergy")
         got = self.values(text, "--show", "r,book.dissipated")
         self.assertAlmostEqual(got["book.dissipated"], got["r"], delta=1e-10)
+
+    # --- other predictors, Gonzalez, the mean value ---
+
+    def test_predictors_keep_their_order_and_the_ledger(self):
+        exact = self.values(DRIVEN, "--solver", "dop853", "--tolerance", "1e-13")
+        for solver, order in (("passive", 1), ("passive_bs3", 3), ("passive_rk4", 4), ("gonzalez", 2), ("mean_value", 2)):
+            errors = []
+            for step in (0.02, 0.01):
+                got = self.run_json(DRIVEN, "--solver", solver, "--step", step)
+                errors.append(math.dist((got["values"]["a"], got["values"]["p"]), (exact["a"], exact["p"])))
+                # 2,000 steps, a rounding of an energy of 1 each; the mean value's quadrature errs below that.
+                self.assertLess(abs(got["energy"]["invented"]), 1e-12, solver)
+            self.assertAlmostEqual(math.log2(errors[0] / errors[1]), order, delta=0.15, msg=solver)
+
+    def test_a_quartic_spring_by_the_mean_value(self):
+        text = """simulation ending_time = 5000 step_size = 0.5 solver = mean_value
+boundary q(0) = 1; p(0) = 0;
+system q' = p; p' = -q^3;
+energy H = p^2 / 2 + q^4 / 4;
+"""
+        for solver in ("mean_value", "gonzalez"):
+            self.assertAlmostEqual(self.values(text, "--solver", solver)["H"], 0.25, delta=1e-11, msg=solver)
+        self.assertGreater(abs(self.values(text, "--solver", "midpoint")["H"] - 0.25), 1e-4)
+
+    def test_without_a_known_structure_they_say_so(self):
+        text = DOUBLE.format(torque="0", friction="0")
+        done = self.start(text, "run", "--solver", "gonzalez")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("take --solver discrete_gradient, which does without", done.stderr)
+
+    # --- storages ---
+
+    STORED = """simulation ending_time = 20 step_size = 0.05 solver = discrete_gradient
+parameter b = 0.1 in 0..1;
+boundary a(0) = 2; p(0) = 0;
+system
+  storage (a, p) energy H = p^2 / 2 - cos(a)
+    structure J = ((0, 1), (-1, 0)), R = ((0, 0), (0, b)), G = (0, 1) power motor: torque -> v;
+  torque = 0.5 * sin(0.7 * t);
+"""
+
+    def test_a_storage_is_its_equations(self):
+        for solver in ("rk4", "discrete_gradient", "gonzalez"):
+            stored = self.values(self.STORED, "--solver", solver)
+            written = self.values(DRIVEN, "--solver", solver)
+            for name in ("a", "p", "book.supplied", "book.dissipated"):
+                self.assertAlmostEqual(stored[name], written[name], delta=1e-12, msg=(solver, name))
+            self.assertEqual(stored["v"], stored["p"])
+
+    def test_explain_shows_a_storage(self):
+        text = self.explain(self.STORED)
+        self.assertIn("storage  x' = (J - R) dH/dx + G u, y = G' dH/dx\nx  (a, p)\nJ  [0, 1; -1, 0]\nR  [0, 0; 0, b]\nG  [0; 1]\n", text)
+
+    BODY = """simulation ending_time = 20 step_size = 0.05 solver = {solver}
+constant A = 1, B = 2, C = 3;
+boundary x(0) = 0.3; y(0) = 1; z(0) = 0.2;
+system
+{equations}
+  length = x^2 + y^2 + z^2;
+"""
+    FREE = """  x' = y * z / C - z * y / B;  y' = z * x / A - x * z / C;  z' = x * y / B - y * x / A;
+  energy H = x^2 / (2 * A) + y^2 / (2 * B) + z^2 / (2 * C);"""
+    STORED_BODY = """  storage (x, y, z) energy H = x^2 / (2 * A) + y^2 / (2 * B) + z^2 / (2 * C)
+    structure J = ((0, -z, y), (z, 0, -x), (-y, x, 0));"""
+
+    def test_a_rigid_body_by_a_structure_that_changes(self):
+        got = self.values(self.BODY.format(solver="gonzalez", equations=self.STORED_BODY))
+        # Both invariants of Euler's equations; 400 steps.
+        self.assertAlmostEqual(got["H"], 0.045 + 0.25 + 0.02 / 3, delta=1e-13)
+        self.assertAlmostEqual(got["length"], 1.13, delta=1e-12)
+        fine = self.values(self.BODY.format(solver="gonzalez", equations=self.STORED_BODY), "--step", "0.001")
+        exact = self.values(self.BODY.format(solver="dop853", equations=self.FREE), "--tolerance", "1e-12")
+        for name in "xyz":
+            self.assertAlmostEqual(fine[name], exact[name], delta=2e-5)
+
+    def test_explain_finds_the_structure_of_a_rigid_body(self):
+        text = self.explain(self.BODY.format(solver="rk4", equations=self.FREE))
+        self.assertIn("form  x' = (J(x) - R(x)) dH/dx\nx  (x, y, z)\n", text)
+        self.assertIn("J  [0, -z, y; z, 0, -x; -y, x, 0]\nR  [0, 0, 0; 0, 0, 0; 0, 0, 0]\n", text)
+
+    def test_an_r_that_changes_is_watched(self):
+        text = """simulation ending_time = 10 step_size = 0.01 solver = rk4
+boundary q(0) = 2; p(0) = 0;
+system
+  storage (q, p) energy H = q^2 / 2 + p^2 / 2 structure J = ((0, 1), (-1, 0)), R = ((0, 0), (0, q));
+"""
+        done = self.start(text, "run")
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertIn("R of the storage is not positive semidefinite here", done.stdout + done.stderr)
+        fine = text.replace("(0, q)))", "(0, q^2)))").replace("(0, q));", "(0, q^2));")
+        self.assertLess(self.values(fine)["H"], 2)
+
+    # --- guards ---
+
+    ACTIVE = """simulation ending_time = 5 step_size = 0.001 solver = {solver}
+module Wall = (
+  boundary q(0) = 0;
+  system q' = v;  F = 40 * q - 0.5 * v;
+  power end: v -> F;
+)
+module Mass = (
+  boundary p(0) = 1;
+  system p' = F;  v = p;
+  energy H = p^2 / 2;
+  power end: F -> v;
+)
+system
+  wall = Wall();  mass = Mass();
+  join wall.end to mass.end;
+  {guard}
+"""
+
+    def test_an_active_part_behind_a_guard_gives_no_energy(self):
+        free = self.run_json(self.ACTIVE.format(solver="rk4", guard=""))["values"]
+        # Damping -0.5 of a mass of 1: amplitudes grow as exp(t / 4), energies as exp(t / 2).
+        self.assertGreater(free["mass.H"] + 20 * free["wall.q"] ** 2, 0.5 * math.exp(2))
+        rows = self.rows(self.ACTIVE.format(solver="rk4", guard="guard wall.end;"), "--show", "mass.H,wall.end.energy,wall.end.removed")
+        kept = self.run_json(self.ACTIVE.format(solver="discrete_gradient", guard="guard wall.end;"))
+        self.assertLess(kept["values"]["mass.H"], 0.5 + 1e-8)
+        self.assertLess(abs(kept["energy"]["invented"]), 1e-13)
+        for row in rows:
+            # What is left in the wall is what the mass has lost: nothing came from the wall itself. Located to 1e-9 s.
+            self.assertLessEqual(row["mass.H"], 0.5 + 1e-8)
+            self.assertGreaterEqual(row["wall.end.energy"], -1e-8)
+            self.assertAlmostEqual(row["mass.H"] + row["wall.end.energy"], 0.5, delta=1e-7)
+        self.assertGreater(rows[-1]["wall.end.removed"], 0.01)
+
+    def test_a_reserve_may_be_given_out(self):
+        rows = self.rows(self.ACTIVE.format(solver="rk4", guard="guard wall.end reserve 0.2;"), "--show", "mass.H")
+        most = max(row["mass.H"] for row in rows)
+        self.assertLessEqual(most, 0.7 + 1e-7)
+        self.assertGreater(most, 0.6)
+
+    # --- the book ---
+
+    def test_a_check_of_the_book_changes_no_bit(self):
+        text = PENDULUM.replace("discrete_gradient", "midpoint")
+        plain = self.run_json(text)
+        checked = self.start(text + "check always(book.invented < 1e-9);", "run", "--json")
+        self.assertEqual(checked.returncode, 3)
+        got = json.loads(checked.stdout)
+        self.assertEqual(got["values"], plain["values"])
+        self.assertEqual(got["steps"], plain["steps"])
+
+    def test_the_book_has_a_unit(self):
+        text = """simulation ending_time = 1 step_size = 0.01 solver = rk4
+boundary x(0) = 1 [m]; v(0) = 0 [m/s];
+system x' = v; 2 [kg] * v' = -3 [N/m] * x;
+energy H = 2 [kg] * v^2 / 2 + 3 [N/m] * x^2 / 2;
+"""
+        with tempfile.TemporaryDirectory() as folder:
+            out = pathlib.Path(folder) / "o.csv"
+            self.start(text, "run", "--out", str(out), "--show", "book.stored,book.dissipated,book.invented", folder=folder)
+            header = out.read_text().splitlines()[0]
+        for name in ("stored", "dissipated", "invented"):
+            self.assertIn(f"book.{name} [J]", header)
 
     def test_a_model_without_energy_is_refused(self):
         text = "simulation ending_time = 1 step_size = 0.1\nboundary x(0) = 1;\nsystem x' = -x;\n"

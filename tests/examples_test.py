@@ -511,6 +511,96 @@ class Fuller(ExampleTest):
         self.assert_close(values(self.FILE, "--set", "push=1.2")["x"], 0.5 * 0.2 * 2 ** 2, 1e-6, "x")
 
 
+class StickSlip(ExampleTest):
+    FILE = "stick_slip.tact"
+    JOINT, F_S, F_K, V_K = 0.6, 0.5, 0.2, 0.1
+
+    def pull(self, x):
+        stretch = self.JOINT * (x[1] - x[0])
+        return -x[0] + stretch, -x[1] - stretch
+
+    def motion(self, end, belt=0.1):
+        """By modes instead of comparisons: a block rides with the belt or slips to one side. RK4 in small steps; where a slipping block
+        meets the belt, or the pull on a riding one F_s, is halved for."""
+        state, modes, t = [0, 0.2, 0, 0], [-1, -1], 0.0
+        stuck, both = [[], []], 0.0
+
+        def rates(s):
+            out = [s[2], s[3]]
+            for i, pull in enumerate(self.pull(s)):
+                slip = s[2 + i] - belt
+                most = self.F_K + (self.F_S - self.F_K) * math.exp(-abs(slip) / self.V_K)
+                out.append(0 if modes[i] == 0 else pull - modes[i] * most)
+            return out
+
+        def step(s, h):
+            k1 = rates(s)
+            k2 = rates([a + h / 2 * b for a, b in zip(s, k1)])
+            k3 = rates([a + h / 2 * b for a, b in zip(s, k2)])
+            k4 = rates([a + h * b for a, b in zip(s, k3)])
+            return [a + h / 6 * (b + 2 * c + 2 * d + e) for a, b, c, d, e in zip(s, k1, k2, k3, k4)]
+
+        def margin(s, i):  # positive while block i stays as it is
+            return self.F_S - abs(self.pull(s)[i]) if modes[i] == 0 else modes[i] * (s[2 + i] - belt)
+
+        while t < end - 1e-12:
+            h = min(1e-3, end - t)
+            after = step(state, h)
+            changes = [i for i in (0, 1) if margin(after, i) <= 0]
+            if changes:
+                low = 0.0
+                while h - low > 1e-13:
+                    middle = (low + h) / 2
+                    if any(margin(step(state, middle), i) <= 0 for i in changes):
+                        h = middle
+                    else:
+                        low = middle
+                after = step(state, h)
+            if modes == [0, 0]:
+                both += h
+            t, state = t + h, after
+            for i in changes:
+                if margin(after, i) > 0:
+                    continue
+                if modes[i] == 0:
+                    modes[i] = 1 if self.pull(after)[i] > 0 else -1
+                    stuck[i][-1] = (stuck[i][-1], t)
+                else:
+                    state[2 + i] = belt
+                    pull = self.pull(after)[i]
+                    modes[i] = 0 if abs(pull) <= self.F_S else (1 if pull > 0 else -1)
+                    if modes[i] == 0:
+                        stuck[i].append(t)
+        return state, stuck, both
+
+    def test_it_is_the_motion_by_modes(self):
+        state, stuck, both = self.motion(30)
+        got = values(self.FILE)
+        self.assertGreaterEqual(min(len(s) for s in stuck), 3)
+        self.assertGreater(both, 1)  # both ride at once for a while
+        for name, expected in zip(("x[1]", "x[2]"), state[:2]):
+            self.assert_close(self.component(got, name), expected, 1e-5, name)
+
+    @staticmethod
+    def component(got, name):
+        base, index = name.rstrip("]").split("[")
+        return got[base][int(index) - 1] if base in got else got[name]
+
+    def test_a_block_that_rides_has_the_speed_of_the_belt(self):
+        _, stuck, _ = self.motion(12)
+        for i, intervals in enumerate(stuck):
+            for interval in intervals:
+                if not isinstance(interval, tuple) or interval[1] - interval[0] < 0.2:
+                    continue
+                got = values(self.FILE, "--until", f"{(interval[0] + interval[1]) / 2}", "--show", "x',rub,pull")
+                self.assertEqual(self.component(got, f"x'[{i + 1}]"), 0.1)
+
+    def test_on_a_fast_belt_nothing_sticks(self):
+        done = subprocess.run([TACTUS, "run", str(EXAMPLES / self.FILE), "--set", "belt=1.5", "--json"], capture_output=True, text=True,
+                              timeout=60, check=True)
+        self.assertNotIn("slid", json.loads(done.stdout).get("notes", ""))
+
+
 class Thermostat(ExampleTest):
     FILE = "thermostat.tact"
 
@@ -976,6 +1066,51 @@ class MassAndSpring(ExampleTest):
         got = json.loads(done.stdout)["values"]
         self.assert_close(got["book.stored"], 1.005**1000, 1e-4 * 1.005**1000)
         self.assert_close(got["book.invented"], got["book.stored"] - 1, 1e-10)
+
+
+class MassAndSpringTwo(ExampleTest):
+    FILE = "mass_and_spring_two.tact"
+
+    def test_two_ledgers(self):
+        shown = "spring.q,weight.p,book.stored,book.booked,book.invented,spring.book.booked,weight.book.booked,spring.book.escapes"
+        got = run(self.FILE, "--show", shown)["values"]
+        self.assert_close(got["book.booked"], got["spring.book.booked"] + got["weight.book.booked"], 1e-15)
+        self.assert_close(got["book.stored"] - got["book.booked"], 1, 1e-12)
+        self.assert_close(got["book.invented"], 0, 1e-12)
+        self.assertEqual(got["spring.book.escapes"], 1)
+
+    def test_one_state_is_what_its_energy_says(self):
+        """Both by Algorithm 1 as it is for one state: the root of twice the energy that is due, on the side where Euler's step is."""
+        q, p, due_q, due_p = 0.0, 2.0, 0.0, 1.0
+        h = 0.1
+        for _ in range(300):
+            v, force = p / 2, -q
+            stored_q, stored_p = q * q / 2, p * p / 4
+            due_q, due_p = due_q + h * v * q, due_p + h * force * p / 2
+
+            def step(x, slope, due, stored, scale):
+                euler = x + h * slope
+                if x == 0.0:
+                    return euler  # no gradient: an escape
+                if due >= 0:
+                    return math.copysign(math.sqrt(scale * due), euler)
+                return -math.copysign(math.sqrt(scale * stored), x)  # a leap
+
+            q, p = step(q, v, due_q, stored_q, 2), step(p, force, due_p, stored_p, 4)
+        got = values(self.FILE, "--until", "30", "--show", "spring.q,weight.p")
+        self.assert_close([got["spring.q"], got["weight.p"]], [q, p], 1e-6)  # a root next to 0 makes 1e-8 of rounding, and leaps hand it on
+
+
+class MultiratePair(ExampleTest):
+    FILE = "multirate_pair.tact"
+
+    def test_the_hold_keeps_the_energy(self):
+        result = run(self.FILE, "--show", "pair,held,book.held,spring.book.booked,weight.book.booked")
+        got = result["values"]
+        self.assertEqual((result["solver"], result["steps"]), ("passive", 100000))
+        self.assertAlmostEqual(got["pair"] + got["book.held"] - got["spring.book.booked"] - got["weight.book.booked"], 1, delta=1e-10)
+        self.assertAlmostEqual(got["pair"], 1, delta=0.00502)
+        self.assertAlmostEqual(got["held"], 3.41, delta=0.01)
 
 
 class PassivePendulum(ExampleTest):

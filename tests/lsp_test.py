@@ -427,6 +427,17 @@ class Hover(Served):
         text, _ = self.shown("corner")
         self.assertIn("a vector of 2, = (1, 6)", text)
 
+    def test_names_inside_modules_have_shapes_and_units(self):
+        self.open("""module Spring = ( ports x, F; parameter k = 4 [N/m]; system F = -k * x; change = F'; )
+boundary p(0) = 1 [m];
+system p' = pull / 3 [N*s/m];  s = Spring(p, pull);  leg[i in 1..2] = Spring(p, q[i], k = i);
+""", name="b.tact")
+        self.diagnostics("b.tact")
+        told = self.client.ask("textDocument/hover", self.at("-|k * x", name="b.tact"))["contents"]["value"]
+        self.assertIn("parameter `k`, a scalar, in N/m", told)
+        told = self.client.ask("textDocument/hover", self.at("|change = F'", name="b.tact"))["contents"]["value"]
+        self.assertIn("`change`, a scalar, in kg*m/s^3", told)
+
     def test_roles_of_variables(self):
         self.assertIn("state `x`", self.shown("m * |x''")[0])
         self.assertIn("variable that is constant `m`, a scalar, in kg, = 2", self.shown("|m * x''")[0])

@@ -9,11 +9,13 @@ import csv
 import io
 import json
 import math
+import pathlib
 import subprocess
 import sys
 import tempfile
 import unittest
 
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 TACTUS = sys.argv.pop(1) if len(sys.argv) > 1 else "tactus"
 SOLVERS = [["--solver", "tsit5", "--tolerance", "1e-10"], ["--solver", "dop853", "--tolerance", "1e-10"], ["--step", "0.001"],
            ["--solver", "rosenbrock", "--tolerance", "1e-10"]]
@@ -456,6 +458,25 @@ transition Back in a.Two when x > 1 { goto a.One; }""")
     def test_velocities_without_forces(self):
         self.refused("automaton a in One, Two; boundary x(0) = 0, x'(0) = 0; system in a.One { x'' = -1; } in a.Two { x = 0; } "
                      "transition T in a.One when x < 0 { goto a.Two; enforce velocities; }", "J004")
+
+
+class Bdf(Modes):
+    """cvode has a memory for each structure: a world with modes goes as by any other solver, through rest and release too."""
+    def test_between_structures(self):
+        text = (ROOT / "examples" / "ball_on_steps.tact").read_text()
+        expected = self.run_model(text, "--solver", "dop853", "--tolerance", "1e-10")
+        told = self.run_model(text, "--solver", "cvode", "--tolerance", "1e-9")
+        self.assertEqual(told["solver"], "cvode")
+        self.assertEqual(len(told["events"]), len(expected["events"]))
+        # Some ten jumps, each of which starts anew at order 1: errors of some 100 tolerances.
+        for a, b in zip(told["values"]["p"], expected["values"]["p"]):
+            self.assertAlmostEqual(a, b, delta=1e-6)
+
+    def test_to_rest(self):
+        text = (ROOT / "examples" / "bouncing_ball.tact").read_text()
+        rows = self.rows(text, "--solver", "cvode", "--tolerance", "1e-8", "--every", "0.01", "--show", "y")
+        self.assertEqual(rows[-1]["t"], 10)
+        self.assertLess(max(abs(row["y [m]"]) for row in rows if row["t"] > 2.56), 1e-9)  # the bounces accumulate at 2.5586
 
 
 if __name__ == "__main__":

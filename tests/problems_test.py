@@ -356,6 +356,33 @@ system
         self.near(self.voltages(self.run_model(text, "--set", "R=9000")), self.PUBLISHED, 1e-7)
 
 
+class ChemicalAkzoNobel(ProblemTest):
+    """The public test set's: five rates and an equation that y6 follows from, with a start printed for all six."""
+    TEXT = """simulation ending_time = 180
+boundary y(0) = (0.444, 0.00123, 0, 0.007, 0, {});
+system
+  r1 = 18.7*y[1]^4*sqrt(y[2]);  r2 = 0.58*y[3]*y[4];  r3 = 0.58/34.4*y[1]*y[5];  r4 = 0.09*y[1]*y[4]^2;
+  r5 = 0.42*y[6]^2*sqrt(y[2]);  inflow = 3.3*(0.9/737 - y[2]);
+  y[1]' = -2*r1 + r2 - r3 - r4;
+  y[2]' = -0.5*r1 - r4 - 0.5*r5 + inflow;
+  y[3]' = r1 - r2 + r3;
+  y[4]' = -r2 + r3 - 2*r4;
+  y[5]' = r2 - r3 + r5;
+  0 = 115.83*y[1]*y[4] - y[6];
+"""
+    PUBLISHED = [0.1150794920661702, 0.1203831471567715e-2, 0.1611562887407974, 0.3656156421249283e-3, 0.1708010885264404e-1,
+                 0.4873531310307455e-2]
+
+    def test_published(self):
+        for solver, many in [("rosenbrock", 10), ("cvode", 1000), ("tsit5", 10)]:
+            told = self.run_model(self.TEXT.format("0.35999964"), "--solver", solver, "--tolerance", 1e-9)
+            self.near(told["values"]["y"], self.PUBLISHED, many * 1e-9, solver)
+
+    def test_a_start_that_does_not_follow(self):
+        told, _ = self.run_rows(self.TEXT.format("0.4"), exit_code=4)
+        self.assertEqual((told["failure"]["kind"], told["failure"]["line"]), ("no_start", 2))
+
+
 class Failures(ProblemTest):
     """A run that cannot go on says when and at which values, exits with 4, and keeps the rows until then."""
     def failed(self, system, kind, *options):
@@ -398,6 +425,14 @@ class Failures(ProblemTest):
         self.assertIn("x' + (t - 2.2) * y' = cos(t)", failure["text"])
         self.assertAlmostEqual(rows[-1]["t"], 3, delta=1e-9)
 
+    def test_a_matrix_that_is_singular_in_the_middle_of_a_step(self):
+        # (t - 3.25) y' = cos(t) - 1: a step of 0.5 from 3 is evaluated at 3.25, and that is what is told; rows are kept until 3.
+        text = "boundary x(0) = 0; y(0) = 0;\nsystem\n  x' + y' = 1;\n  x' + (t - 2.25) * y' = cos(t);"
+        for solver in ["rk4", "bs3"]:
+            failure, rows = self.failed(text, "singular", "--solver", solver, "--step", 0.5)
+            self.assertEqual(failure["time"], 3.25)
+            self.assertAlmostEqual(rows[-1]["t"], 3, delta=1e-9)
+
     def test_a_step_that_shrinks_to_nothing(self):
         # x = 1 / (1 - t): an error of the tolerance in x is one of it in the time at which it ends.
         for solver, allowed in [("tsit5", 1e-5), ("dop853", 1e-5), ("rosenbrock", 1e-5), ("cvode", 1e-4)]:
@@ -423,11 +458,21 @@ class Failures(ProblemTest):
 
     def test_a_motion_that_ends_does_not_creep_on(self):
         # x^2 = 1 - t ends at t = 1; beyond it 0 draws x from both sides.
-        for solver in ["tsit5", "bs3", "dop853", "rosenbrock"]:
+        for solver in ["tsit5", "bs3", "dop853", "rosenbrock", "cvode"]:
             failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = -1 / (2 * x);", "step_too_small", "--solver", solver)
             self.assertAlmostEqual(failure["time"], 1, delta=1e-3)
             self.assertEqual((failure["line"], failure["equations"]), (3, "x' = -1 / (2 * x)"))
             self.assertAlmostEqual(rows[5]["x"], math.sqrt(0.5), delta=1e-4)
+
+    def test_bdf_does_not_step_over_the_end(self):
+        # Its steps err alike, and some 100 of them, 500 at fine tolerances, add up before x is 0: an error in x^2 is one in time.
+        for tolerance, many in [(1e-3, 30), (1e-4, 50), (1e-5, 100), (1e-7, 500), (1e-9, 500)]:
+            failure, rows = self.failed("boundary x(0) = 1;\nsystem x' = -1 / (2 * x);", "step_too_small", "--solver", "cvode",
+                                        "--tolerance", tolerance)
+            self.assertLess(abs(failure["time"] - 1), many * tolerance)
+            self.assertLess(abs(failure["states"]["x"]), max(10 * tolerance, 1e-6))
+            self.assertEqual((failure["line"], failure["equations"]), (3, "x' = -1 / (2 * x)"))
+            self.assertLess(max(row["x"] for row in rows), 1.0001)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 //
 // What `tactus run --out -` writes, computed in wasm: the plan is that of runtime/sim/plan.cpp, the loop that of
 // runtime/sim/run.cpp without devices. Numbers are the shortest that read back as the same bits, so two CSV files agree when
-// their values do. Exit codes: 0 done, 2 usage, 4 the run failed.
+// their values do. Exit codes: 0 done, 2 usage, 3 a check is broken, 4 the run failed.
 import { readFileSync, writeSync } from "node:fs";
 
 const gridSlack = 1e-9;
@@ -98,16 +98,18 @@ function makePlan() {
 }
 
 // Labels and places of the recorded scalars: all channels but constants (2) and derivatives (1); failing that, all but derivatives.
+// Models with instances or a scene are not run here.
 function columns() {
   for (const excluded of [3, 1]) {
     const found = [];
     for (let k = 0; k < w.channel_count(model); ++k) {
       if (w.channel_flags(model, k, 0) & excluded) continue;
       const name = text(w.channel_name(model, k, 0));
+      const unit = text(w.channel_unit(model, k, 0));
       const [rows, across, at] = [w.channel_rows(model, k, 0), w.channel_columns(model, k, 0), w.channel_at(model, k, 0)];
       for (let n = 0; n < rows * across; ++n) {
         const index = rows * across === 1 ? "" : across === 1 ? `[${n + 1}]` : `[${Math.floor(n / across) + 1}][${(n % across) + 1}]`;
-        found.push({ label: name + index, at: at + n });
+        found.push({ label: name + index + (unit === "" ? "" : ` [${unit}]`), at: at + n });
       }
     }
     if (found.length > 0) return found;
@@ -308,10 +310,18 @@ if (started) {
     if (plan.adaptive) adaptive();
     else fixed();
   });
+  const stopped = failure?.status === 10;  // `stop when`
+  if (stopped) failure = undefined;
   attempt(lastRow);
+  if (!failure && !stopped && w.runs_in_parts(model)) attempt(() => check(w.end_run(model, instance)));
 }
 flush();
 if (failure) {
   process.stderr.write(`${text(w.model_name(model))}: the run failed at t = ${w.time(instance)} with status ${failure.status}\n`);
   process.exit(4);
+}
+const broken = w.broken_checks(model, instance);
+if (broken > 0) {
+  process.stderr.write(`${text(w.model_name(model))}: ${broken} checks broken\n`);
+  process.exit(3);
 }

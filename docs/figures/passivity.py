@@ -1,6 +1,6 @@
 """The figures of docs/passivity.md: runs the program, sorts its rows, and lets the program draw them.
 
-    python3 docs/figures/passivity.py build/bin/tactus 2|4|7a|7c [OUT.svg]
+    python3 docs/figures/passivity.py build/bin/tactus 2|4|7a|7b|7c|7d|8|9 [OUT.svg]
 
 Without OUT.svg the figure goes to docs/images. The numbers are those of the figures in Borghesan, Macchelli and Melchiorri's paper.
 """
@@ -30,6 +30,27 @@ def rows(tactus, end, h, solver, q, p, k, m, dq="p / m", dp="-k * q", every=None
         command = [tactus, "run", path, "--quiet", "--show", "q,p", "--out", "-", *options]
         text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return [tuple(float(row[name]) for name in ("t", "q", "p")) for row in csv.DictReader(io.StringIO(text))]
+
+
+JOINED = """simulation ending_time = {end} solver = {solver} record_period = {every}
+constant k = 1, m = 2;
+module Spring = ( boundary q(0) = 0;  system q' = v;  F = k * q;  energy H = k * q^2 / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = 2;  system p' = F;  v = p / m;  energy H = p^2 / (2 * m);  power end: F -> v; )
+system
+  a = Spring() rate {fast} [Hz];
+  b = Mass() rate {slow} [Hz];
+  join a.end to b.end {manner};
+"""
+
+
+def joined(tactus, end, fast, slow, every, manner="", solver="passive", show="a.q,b.p"):
+    """[(t, shown ..)] of the pair as two systems with rates."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.tact"
+        path.write_text(JOINED.format(**locals()), encoding="utf-8")
+        command = [tactus, "run", path, "--quiet", "--show", show, "--out", "-"]
+        text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return [tuple(float(row[name]) for name in ("t", *show.split(","))) for row in csv.DictReader(io.StringIO(text))]
 
 
 def draw(tactus, curves, across, out):
@@ -109,7 +130,42 @@ def figure_7c(tactus):
     return "t [s]", [("q by Algorithm 1, T = 0.1", [(t, q) for t, q, _ in passive if t >= 70]), ("q by dop853", dashed([(t, q) for t, q, _ in true if t >= 70]))]
 
 
-FIGURES = {"2": figure_2, "4": figure_4, "7a": figure_7a, "7c": figure_7c}
+PAIR = {"q": 0, "p": 2, "k": 1, "m": 2}
+
+
+def figure_7b(tactus):
+    """As 7a, with a system for each of the two, and what the discrete gradient makes of both as one."""
+    return "q", [("p of two systems", plane(joined(tactus, 100, 10, 10, 0.1))),
+                 ("p of one (gradient)", plane(rows(tactus, 100, 0.1, "discrete_gradient", **PAIR)))]
+
+
+def figure_7d(tactus):
+    two = joined(tactus, 100, 10, 10, 0.1)
+    one = rows(tactus, 100, 0.1, "discrete_gradient", **PAIR)
+    true = exact(tactus, 100, 0.1, **PAIR)
+    late = lambda points: [(t, q) for t, q, _ in points if t >= 70]
+    return "t [s]", [("q of two systems", late(two)), ("q of one (gradient)", late(one)), ("q by dop853", dashed(late(true)))]
+
+
+def figure_8(tactus):
+    """Spring at 1 kHz, mass at 20 Hz."""
+    passive = joined(tactus, 100, 1000, 20, 0.05)
+    held = joined(tactus, 40, 1000, 20, 0.05, "hold")
+    return "q", [("p, passive hold", plane(passive)), ("p, held samples", plane(held))]
+
+
+def figure_9(tactus):
+    shown = "book.stored,book.held"
+    passive = joined(tactus, 100, 1000, 20, 0.05, show=shown)
+    gradient = joined(tactus, 100, 1000, 20, 0.05, solver="discrete_gradient", show=shown)
+    held = joined(tactus, 60, 1000, 20, 0.05, "hold", show=shown)
+    return "t [s]", [("passive hold [J]", [(t, h) for t, h, _ in passive]),
+                     ("by gradient [J]", [(t, h) for t, h, _ in gradient]),
+                     ("held samples [J]", [(t, h) for t, h, _ in held]),
+                     ("100 x kept [J]", [(t, 100 * e) for t, _, e in passive])]
+
+
+FIGURES = {"2": figure_2, "4": figure_4, "7a": figure_7a, "7b": figure_7b, "7c": figure_7c, "7d": figure_7d, "8": figure_8, "9": figure_9}
 
 if __name__ == "__main__":
     if len(sys.argv) not in (3, 4) or sys.argv[2] not in FIGURES:

@@ -55,11 +55,15 @@ typedef enum tactus_solver {
   TACTUS_ROSENBROCK = 7, /* from here on for stiff systems */
   TACTUS_CVODE = 8,      /* of the host alone: the kernel does not have it */
   TACTUS_MIDPOINT = 9,   /* from here on with fixed steps again */
-  TACTUS_PASSIVE = 10,   /* this and the next keep the balance of `energy` */
+  TACTUS_PASSIVE = 10,   /* this and all below keep the balance of `energy` */
   TACTUS_DISCRETE_GRADIENT = 11,
+  TACTUS_PASSIVE_BS3 = 12, /* with another predictor than Euler's */
+  TACTUS_PASSIVE_RK4 = 13,
+  TACTUS_GONZALEZ = 14, /* these two ask for `structure` besides */
+  TACTUS_MEAN_VALUE = 15,
 } tactus_solver;
 
-enum { TACTUS_SOLVER_COUNT = 12 };
+enum { TACTUS_SOLVER_COUNT = 16 };
 
 /* As a person writes it; a method with fixed and with adaptive steps has one name. Null: no such solver. */
 static inline const char* tactus_solver_name(int solver) {
@@ -86,6 +90,14 @@ static inline const char* tactus_solver_name(int solver) {
       return "passive";
     case TACTUS_DISCRETE_GRADIENT:
       return "discrete_gradient";
+    case TACTUS_PASSIVE_BS3:
+      return "passive_bs3";
+    case TACTUS_PASSIVE_RK4:
+      return "passive_rk4";
+    case TACTUS_GONZALEZ:
+      return "gonzalez";
+    case TACTUS_MEAN_VALUE:
+      return "mean_value";
     default:
       return 0;
   }
@@ -95,11 +107,14 @@ static inline int tactus_is_adaptive(int solver) { return solver >= TACTUS_BS3 &
 /* Whether it solves with the Jacobian, so that a step's length does not depend on how fast what has died out was. */
 static inline int tactus_is_stiff_solver(int solver) {
   return solver == TACTUS_ROSENBROCK_FIXED || solver == TACTUS_ROSENBROCK || solver == TACTUS_CVODE ||
-         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT;
+         solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_GONZALEZ ||
+         solver == TACTUS_MEAN_VALUE;
 }
 /* Whether it asks the table for `energy`. */
-static inline int tactus_needs_energy(int solver) {
-  return solver == TACTUS_PASSIVE || solver == TACTUS_DISCRETE_GRADIENT;
+static inline int tactus_needs_energy(int solver) { return solver >= TACTUS_PASSIVE && solver <= TACTUS_MEAN_VALUE; }
+/* Whether it asks the table for `structure`. */
+static inline int tactus_needs_structure(int solver) {
+  return solver == TACTUS_GONZALEZ || solver == TACTUS_MEAN_VALUE;
 }
 
 /* The other form of a method that has two, fixed or adaptive; else the solver itself. */
@@ -162,10 +177,15 @@ struct tactus_instance {
   int32_t slides;          /* how often a comparison changed to and fro, and the motion slid along it */
   int32_t last_tie;        /* the last of these: an event, or behind them a relation */
   int32_t releases;        /* how often it left a surface */
-  int32_t is_planning;     /* 1 while a plan is tried out: no other begins */
+  int32_t is_planning;     /* 1 while a plan is tried out: no other begins; 2: and slopes are followed */
   int32_t plans_made;      /* searches that found something, and that did not */
   int32_t plans_failed;
-  int32_t plan_runs; /* motions that were tried out for the last one */
+  int32_t plan_runs;        /* motions that were tried out for the last one ... */
+  int32_t plan_differences; /* ... and Jacobians that were differences of them, for want of tangents */
+  /* 1: a plan is not searched for where its guard holds. It is asked for, bit k of plans_asked for plan k < TACTUS_MOST_ASKED, and does
+   * not begin before the host has answered: tk_begin_plan, tk_refuse_plan. */
+  int32_t plans_wait;
+  uint64_t plans_asked;
   /* double data[model->layout.size] follows */
 };
 
@@ -188,7 +208,8 @@ typedef struct tactus_layout {
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched;    /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
   uint32_t work;       /* scratch of the model's own functions: linear and Newton blocks, values between chunks */
-  uint32_t stages;     /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count */
+  uint32_t stages; /* scratch of the integrator: TACTUS_STAGE_VECTORS * state_count + warm_count; with rates, the same once more for the largest
+                      subsystem */
   uint32_t projection; /* scratch of projection and start: see kernel/project.c */
   uint32_t plan;       /* scratch: an Instance put aside while a plan is tried out; empty without plans */
   uint32_t linear; /* scratch of the stiff methods, see kernel/linear.c; empty when the model is too large for them */
@@ -334,8 +355,38 @@ typedef struct tactus_plan {
  * minimum, and how often it left one. */
 enum { TACTUS_LEDGER_BOOKED = 0, TACTUS_LEDGER_LEAPS = 1, TACTUS_LEDGER_ESCAPES = 2, TACTUS_LEDGER = 3 };
 
+/* A part of the model with a step of its own: `multiple` steps of the whole. Its states follow each other. What it gets from others is
+ * held in discrete values while it takes its step: see kernel/rates.c. */
+typedef struct tactus_subsystem {
+  uint32_t multiple;
+  uint32_t first_state;
+  uint32_t state_count;
+  uint32_t ledger;  /* as tactus_model has it; 0: nothing is stored here */
+  uint32_t phase;   /* in discrete: steps of the whole since its last one */
+  uint32_t samples; /* of all subsystems' samples these are the first of its own */
+} tactus_subsystem;
+
+typedef enum tactus_join_manner { TACTUS_JOIN_HOLD = 0, TACTUS_JOIN_EXTRAPOLATE = 1, TACTUS_JOIN_PASSIVE = 2 } tactus_join_manner;
+
+/* Ports of two subsystems that exchange samples, `count` each: [0] gets what [1] gives, [1] what [0] gives with the sign changed. */
+typedef struct tactus_join {
+  uint32_t manner;
+  uint32_t count;
+  uint32_t subsystem[2];
+  uint32_t sample[2]; /* what a port gives, among all subsystems' samples */
+  uint32_t held[2];   /* in discrete, what it gets; extrapolate: then its `count` slopes */
+  uint32_t since;     /* in discrete, extrapolate: when it was sampled */
+  uint32_t work[2];   /* one more than the state that is what the port has let in; 0: none is kept */
+} tactus_join;
+
+/* The functions of subsystem k are TACTUS_SUBSYSTEM_FUNCTIONS * k + .. ; results: its states' rates; the energy's slopes by its states, then
+ * its energy; what its joined ports give. */
+enum { TACTUS_SUBSYSTEM_DERIVATIVE = 0, TACTUS_SUBSYSTEM_ENERGY = 1, TACTUS_SUBSYSTEM_SAMPLES = 2, TACTUS_SUBSYSTEM_FUNCTIONS = 3 };
+
 /* Unknowns of a plan, at most. */
 #define TACTUS_MOST_CHOSEN 24
+/* Plans of a model that a host can be asked for; those behind them are searched for at once. */
+#define TACTUS_MOST_ASKED 64
 
 /* delay(e, d). Its ring in the history section: 2 doubles (index of the oldest sample, number of samples), then `capacity` times
  * then `capacity` values. e is watched[source]; d is derived[duration], which `prepare` computes. Before the start e was what it
@@ -404,7 +455,9 @@ typedef struct tactus_pattern {
   const uint32_t* index;
 } tactus_pattern;
 
-/* What `tangent` differentiates; TACTUS_OF_FIRE + e is the firing of event e. */
+/* What `tangent` differentiates; TACTUS_OF_FIRE + e is the firing of event e, TACTUS_OF_SUBSYSTEM + k the derivative of subsystem k, whose
+ * direction has its own states only. */
+#define TACTUS_OF_SUBSYSTEM 0x80000000u
 typedef enum tactus_function {
   TACTUS_OF_PREPARE = 0,     /* result: derived */
   TACTUS_OF_INITIALIZE = 1,  /* result: states, then discrete */
@@ -413,7 +466,7 @@ typedef enum tactus_function {
   TACTUS_OF_WATCH = 4,       /* result: watch_count */
   TACTUS_OF_CONSTRAINTS = 5, /* result: constraint_count */
   TACTUS_OF_CONDITIONS = 6,  /* result: condition_count */
-  TACTUS_OF_FIRE = 7,        /* result: discrete_count, the values after it */
+  TACTUS_OF_FIRE = 7,        /* result: discrete_count, then state_count: the values after it */
 } tactus_function;
 
 struct tactus_model {
@@ -505,6 +558,16 @@ struct tactus_model {
   uint32_t plan_count;
   /* One more than the place in discrete of the energy's ledger, TACTUS_LEDGER values from 0 on; 0: no energy is declared. */
   uint32_t ledger;
+  /* One more than the states in which the book's `supplied` and `dissipated` are integrated; 0: there is none. */
+  uint32_t book_supplied;
+  uint32_t book_dissipated;
+  /* With rates; else null and 0. */
+  const tactus_subsystem* subsystems;
+  const tactus_join* joins;
+  uint32_t subsystem_count;
+  uint32_t join_count;
+  uint32_t samples; /* in work: room for the samples of all subsystems, then one double for each of these */
+  uint32_t sample_count;
 
   /* After parameters changed: computes the derived section. */
   int (*prepare)(const tactus_model*, tactus_instance*);
@@ -529,6 +592,12 @@ struct tactus_model {
   int (*condition)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* The stored energy's derivative by each state at (t, x), then the energy itself: state_count + 1 doubles. Null without energy. */
   int (*energy)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* A = J - R by rows where the equations are x' = A dH/dx + b, what ports let in being b; then 1 for each state that the energy depends
+   * on, else 0: state_count * (state_count + 1) doubles. Null where that form is not known. */
+  int (*structure)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* Function `function` (TACTUS_SUBSYSTEM_..) of a subsystem at (t, x), x its own states. Warm starts as with `derivative` for the
+   * derivative, else as with `fire`. Null without rates. */
+  int (*subsystem)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x, double* result);
   /* How fast the values of `function` (a tactus_function) change at (t, x) when all that they depend on moves along `direction`
    * (tactus_direction_..). Warm starts as with `fire`; what delays give counts as constant. fire, initialize: t and x are
    * those of the instance. -1 for a function that was not asked for. Null unless any was: most runs need none. */
@@ -541,7 +610,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 7u
+#define TACTUS_ABI 8u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

@@ -83,6 +83,16 @@ parameter k = 2, c = 0.5;
 boundary x(0) = 1;  x'(0) = 0;
 system x'' = -k * x - c * abs(x) + max(x, 0.2 * k) - 0.1 * x';)",
      5},
+    {"jumps", R"(
+simulation event_precision = 1e-12
+parameter g = 9.81, e = 0.8, c = 0.1;
+boundary y(0) = 1;  y'(0) = 0.3;
+boundary hits(0) = 0;
+system
+  y'' = -g - c * y' * abs(y');
+  hits' = 0;
+  transition Bounce when y <= 0 && y' < 0 { next(y') = -e * y' + 0.05 * t;  next(hits) = hits + y'^2; })",
+     1.7},
 };
 
 class Sensitivities : public testing::TestWithParam<Example> {};

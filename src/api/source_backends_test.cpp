@@ -1,13 +1,18 @@
 // Every example, and random models written as source text, compute the same bits on every backend: the whole way from the text.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <random>
 
 #include "api/load.h"
 #include "compiler/emit_llvm/testing/agreement.h"
-#include "compiler/tangent/tangent.h"
+#include "compiler/emit_llvm/testing/compare.h"
+#include "compiler/emit_llvm/wasm.h"
+#include "compiler/tangent/needed.h"
 
 namespace {
 
@@ -19,9 +24,10 @@ ir::Program compiled(api::Compiled result, const std::string& text) {
   return std::move(*result.program);
 }
 
-// With what the plan's solver needs.
+// With what the plan's solver and the kernel need.
 ir::Program for_plan(ir::Program program, const Plan& plan) {
-  if (tactus_is_stiff_solver(plan.solver)) tangent::add(program, tangent::only(TACTUS_OF_DERIVATIVE));
+  const bool is_stiff = tactus_is_stiff_solver(plan.solver);
+  tangent::add_needed(program, is_stiff ? tangent::only(TACTUS_OF_DERIVATIVE) : tangent::none);
   return program;
 }
 
@@ -156,6 +162,31 @@ system
   EXPECT_EQ(agreement.ran_to_the_end, programs.size());
 }
 
+// Subsystems: every manner of joining, vectors, equal and other rates, and the rest of the model.
+TEST(SourceBackends, RatesAgree) {
+  const std::string text = R"(
+simulation step_size = 0.004
+parameter k = 2;
+module Spring = ( boundary q(0) = (0.1, 0);  system q' = v;  F = k * q + 0.1 * v;  energy H = k * dot(q, q) / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = (1, 0.5);  system p' = F - 0.1 * sin(t) * p;  v = p / 3;  energy H = dot(p, p) / 6;  power end: F -> v; )
+system
+  a = Spring() rate 1 [kHz];    b = Mass() rate 50 [Hz];    join a.end to b.end;
+  c = Spring() rate 500 [Hz];   d = Mass() rate 100 [Hz];   join c.end to d.end extrapolate;
+  e = Spring() rate 250 [Hz];   f = Mass() rate 250 [Hz];   join e.end to f.end;
+  g = Spring() rate 1 [kHz];    h = Mass();                 join g.end to h.end;
+  i = Spring() rate 1 [kHz];    j = Mass() rate 20 [Hz];    join j.end to i.end hold;
+  low = min(a.q[1], f.p[2]);
+)";
+  std::vector<ir::Program> programs;
+  const std::vector<Plan> plans = backend_testing::plans_of_all_solvers(0.001, 1);
+  for (const Plan& plan : plans)
+    programs.push_back(for_plan(compiled(api::compile_text("rates.tact", text, {}), text), plan));
+  ASSERT_FALSE(HasFailure());
+  const backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
+  EXPECT_EQ(agreement.difference, "");
+  EXPECT_EQ(agreement.ran_to_the_end, programs.size());
+}
+
 TEST(SourceBackends, RandomTextsAgree) {
   std::vector<ir::Program> programs;
   std::vector<Plan> plans;
@@ -170,6 +201,35 @@ TEST(SourceBackends, RandomTextsAgree) {
   backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
   EXPECT_EQ(agreement.difference, "");
   EXPECT_GT(agreement.ran_to_the_end, 180u);
+}
+
+// A module watches its checks as a run does, up to its end: exit code 3 says that one is broken, 0 that all hold; `stop when` ends well.
+TEST(SourceBackends, ChecksAreWatchedInWasm) {
+  if (!backend_testing::has_node()) GTEST_SKIP() << "node is not installed";
+  const std::string world = R"(simulation ending_time = 2 step_size = 0.01
+boundary y with y(0) = 1, y'(0) = 0;
+system
+  y'' = -9.81;
+  transition Bounce when y <= 0 && y' < 0 { next(y') = -0.7 * y'; }
+  E = y'^2 / 2 + 9.81 * y;
+)";
+  const std::vector<std::pair<std::string, int>> ends = {
+      {"check\n  losing: Bounce -> next(E) <= E;\n  again: always(Bounce -> eventually[0..1.9](Bounce));\n", 0},
+      {"check\n  never: eventually[0..1.5](y > 2);\n", 3},
+      {"system\n  stop when y < 0.5 \"half way\";\n", 0},
+      {"system\n  require y > 0.5 else \"too low\";\n", 4},
+  };
+  const std::string path = testing::TempDir() + "checks.wasm";
+  for (const auto& [rest, code] : ends) {
+    const ir::Program program = compiled(api::compile_text("checks.tact", world + rest, {}), rest);
+    std::string failure;
+    const std::vector<std::uint8_t> wasm = emit_llvm::emit_wasm(program, failure);
+    ASSERT_FALSE(wasm.empty()) << failure;
+    std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(wasm.data()), std::ssize(wasm));
+    const int status =
+        std::system(("node '" TACTUS_SOURCE_DIR "/tests/wasm_run.mjs' '" + path + "' > /dev/null 2>&1").c_str());
+    EXPECT_EQ(WEXITSTATUS(status), code) << rest;
+  }
 }
 
 }  // namespace

@@ -17,6 +17,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/modes/modes.h"
 #include "compiler/parse/parse.h"
+#include "compiler/rates/rates.h"
 #include "compiler/reroll/reroll.h"
 #include "compiler/schemata/axioms.h"
 #include "compiler/schemata/schemata.h"
@@ -154,7 +155,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
 
   std::unordered_map<base::NameId, double> overrides;
   for (const Override& override : options.overrides) overrides[names.intern(override.name)] = override.value;
-  tree = expand::expand(std::move(tree), names, overrides, diags, options.aliases);
+  std::vector<parse::Given> given;
+  tree = expand::expand(std::move(tree), names, overrides, diags, options.aliases, &given);
   pages.add("expanded", "modules, loops, families and used files written out",
             [&] { return parse::dump(tree, names); });
   if (diags.has_errors()) return std::nullopt;
@@ -171,7 +173,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   // No sequences and plans beyond this point.
 
   table::Files data(sources, options.read_file);
-  check::Model model = check::check(tree, names, overrides, data, diags);
+  check::Model model = check::check(tree, names, overrides, data, diags, given);
   if (options.facts) options.facts->take(model, names);
   pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
   if (!model.tables.empty())
@@ -185,6 +187,11 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     pages.add("events", "what happens at each event, handlers in the order of the data",
               [&] { return flat.event_code; });
   if (diags.has_errors()) return std::nullopt;
+  if (!tree.rates.empty()) {
+    rates::sample(flat, tree, names, diags);
+    if (diags.has_errors()) return std::nullopt;
+    pages.add("rates", "what takes steps of its own, and what is held meanwhile", [&] { return rates::dump(flat); });
+  }
   if (!options.draws) flat.drawings.clear();
   set_starts(flat, options.starts);
   const bool has_energy = !flat.energies.empty();
@@ -213,6 +220,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (!sorted || diags.has_errors()) return std::nullopt;
   for (std::size_t k = 0; k < sorted->size(); ++k)
     energy::differentiate(structures->list[k].model, (*sorted)[k], diags);
+  rates::split(first, sorted->front(), diags);
   if (diags.has_errors()) return std::nullopt;
   pages.add("blocks", "constants, states, and which equations determine what, in order", [&] {
     return each(*structures, [&](std::size_t k, flat::Model& m) { return structure::dump((*sorted)[k], m); });
@@ -268,7 +276,8 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     program.conflicts = unite::conflicts(first);
   }
   program.name = files.empty() ? "model" : sources.name(files.front());
-  reroll::reserve(program);
+  // Whoever asks for verdicts on guards, `tactus check`, runs nothing.
+  if (!options.guards) reroll::reserve(program);
   pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(reroll::with_loops(program)); });
   return program;
 }

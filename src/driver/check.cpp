@@ -5,8 +5,10 @@
 #include <nlohmann/json.hpp>
 
 #include "abi/model.h"
+#include "api/blame.h"
 #include "api/load.h"
 #include "compiler/ir/cost.h"
+#include "compiler/reroll/reroll.h"
 #include "driver/commands.h"
 #include "driver/proofs.h"
 #include "driver/report.h"
@@ -32,19 +34,29 @@ struct Kept {
   }
 };
 
-std::optional<sim::Failure> try_rate(ir::Program program, double rate, Kept& kept) {
+std::optional<sim::Failure> try_rate(ir::Program program, double rate, const std::vector<api::Text>& texts,
+                                     const compiler::Options& options, Kept& kept) {
+  reroll::reserve(program);
   emit_llvm::JitOptions tiers;
-  tiers.tangents = tangent::needed_at_the_start(program);
+  tiers.tangents = tangent::needed_by_the_kernel(program);
   const ir::Program counted_program = program;
   auto code = std::make_shared<emit_llvm::CompiledModel>(std::move(program), tiers);
   code->wait_optimised();
   play::Prepared prepared = play::prepare_again(code, {}, 1 / rate);
-  if (prepared.failure) return prepared.failure;
+  api::KeptInstance last;
+  if (prepared.failure) {
+    api::blame(*prepared.failure, *code->current(), last, 0, texts, options);
+    return prepared.failure;
+  }
   live::World& world = *prepared.running->world;
   kept.timing = world.timing();
   kept.bound = play::bound_of(counted_program, kept.timing);
   kept.measured = play::measure(world, play::best_table(*code, kept.timing.solver), trying_seconds);
   kept.share = kept.measured.median / kept.timing.period;
+  if (kept.measured.failure) {
+    last.keep(world.model(), *world.instance().get());
+    api::blame(*kept.measured.failure, world.model(), last, kept.timing.period, texts, options);
+  }
   return std::nullopt;
 }
 
@@ -99,7 +111,8 @@ int check(const CheckOptions& options) {
   const ir::Program& program = *compiled.program;
   std::optional<Kept> kept;
   if (options.rate) {
-    if (const auto failure = try_rate(program, *options.rate, kept.emplace())) {
+    const std::vector<api::Text> texts = api::texts_of(compiled, options.files.size());
+    if (const auto failure = try_rate(program, *options.rate, texts, {*overrides}, kept.emplace())) {
       if (options.json) print_json({{"status", "failed"}, {"failure", failure->text}});
       say(stderr, "tactus: {}\n", failure->text);
       if (!failure->hint.empty()) say(stderr, "  hint: {}\n", failure->hint);

@@ -230,7 +230,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   run_command->add_option("--show", run.show, "what to record and show: p, p', p[1]; all that moves when not given")
       ->type_name("a,b")
       ->allow_extra_args(false);
-  run_command->add_option("--out", run.out, "write the rows there; `-`: standard output")->type_name("run.csv");
+  run_command->add_option("-o,--out", run.out, "write the rows there; `-`: standard output")->type_name("run.csv");
   run_command->add_option("--plot", run.plot, "draw them: .svg, .png or .pdf")
       ->type_name("run.svg")
       ->allow_extra_args(false);
@@ -346,6 +346,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   play_command->add_option("--rate", play.rate, "ticks a second; as the text says, else 1000, when not given")
       ->type_name("HZ")
       ->check(CLI::Range(10.0, 20000.0));
+  play_command
+      ->add_option("--device", play.devices,
+                   "what stands behind the hand in a person's place: --device hand=simulated:touch")
+      ->type_name("NAME=KIND:..");
   play_command->add_option("--speed", play.speed, "seconds of the world a second of the clock")
       ->type_name("S")
       ->check(CLI::Range(0.01, 100.0));

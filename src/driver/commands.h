@@ -116,6 +116,7 @@ struct PlayOptions {
   std::vector<std::string> files;
   std::vector<std::string> set;
   std::optional<double> rate;  // ticks a second
+  std::vector<std::string> devices;
   double speed = 1;
   double spin = 0;  // us
   int port = 0;     // 0: any

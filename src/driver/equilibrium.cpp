@@ -162,14 +162,13 @@ int equilibrium(const EquilibriumOptions& options) {
   }
   if (all.empty()) {
     control::Equilibrium found = control::find_equilibrium(model, instance, point.free);
-    if (found.status != TACTUS_OK)
-      return tell_failure(given.json, model, *instance, found.status, "the guess cannot be evaluated");
+    if (found.status != TACTUS_OK) return tell_failure(given, point, found.status, "the guess cannot be evaluated");
     if (!found.is_found) return tell_no_rest(given.json, point, found);
     all.push_back({std::move(found), {}, {}, {}});
   }
   for (Rest& rest : all) {
     if (auto status = describe(point, rest))
-      return tell_failure(given.json, model, *instance, status, "the state of rest cannot be evaluated");
+      return tell_failure(given, point, status, "the state of rest cannot be evaluated");
   }
 
   std::vector<std::string> notes = point.notes;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/blame.h"
 #include "api/load.h"
 #include "base/nearest.h"
 #include "compiler/emit_c/emit_c.h"
@@ -45,7 +46,11 @@ int explain_initial(const ExplainOptions& options, const std::vector<compiler::O
   emit_llvm::CompiledModel jit(std::move(*compiled.program), quick);
   const tactus_model& model = sim::has_later_conditions(*jit.current()) ? *jit.with_tangents() : *jit.current();
   std::vector<std::string> notes;
-  const sim::Initial initial = sim::find_initial(model, parameter_values(model, overrides, notes));
+  sim::Initial initial = sim::find_initial(model, parameter_values(model, overrides, notes));
+  if (initial.failure) {
+    api::KeptInstance none;
+    api::blame(*initial.failure, model, none, 0, api::texts_of(compiled, options.files.size()), {overrides});
+  }
   notes.insert(notes.end(), initial.notes.begin(), initial.notes.end());
   if (options.json) {
     nlohmann::ordered_json object;

@@ -333,8 +333,7 @@ int linearize(const LinearizeOptions& options) {
   std::vector<std::string> notes = point.notes;
   if (at_rest) {
     const control::Equilibrium found = control::find_equilibrium(model, point.instance->get(), point.free);
-    if (found.status != TACTUS_OK)
-      return tell_failure(given.json, model, *point.instance->get(), found.status, "the guess cannot be evaluated");
+    if (found.status != TACTUS_OK) return tell_failure(given, point, found.status, "the guess cannot be evaluated");
     if (!found.is_found) return tell_no_rest(given.json, point, found);
     for (std::string& note : notes_on_rest(point, found)) notes.push_back(std::move(note));
   } else if (auto note = note_on_motion(point)) {
@@ -342,8 +341,7 @@ int linearize(const LinearizeOptions& options) {
   }
 
   control::Linearization linear = control::linearize(model, point.instance->get(), inputs, outputs);
-  if (linear.status != TACTUS_OK)
-    return tell_failure(given.json, model, *point.instance->get(), linear.status, "the model has no derivatives here");
+  if (linear.status != TACTUS_OK) return tell_failure(given, point, linear.status, "the model has no derivatives here");
   if (options.outputs.empty()) {
     if (auto dropped = drop_still_outputs(outputs, linear.system); !dropped.empty())
       notes.push_back(fmt::format("nothing moves {}: left out of the outputs", fmt::join(dropped, ", ")));

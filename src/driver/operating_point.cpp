@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "api/blame.h"
 #include "base/nearest.h"
 #include "driver/channels.h"
 #include "driver/interrupt.h"
@@ -43,6 +45,8 @@ int tell(bool json, const sim::Failure& failure, const std::string& what) {
                                        {"time", json_number(failure.time)},
                                        {"text", failure.text},
                                        {"hint", failure.hint}}}};
+    if (!failure.equations.empty()) object["failure"]["equations"] = failure.equations;
+    if (failure.line) object["failure"]["line"] = failure.line;
     print_json(object);
   }
   say(stderr, "tactus: error: {}: {}\n", what, failure.text);
@@ -114,9 +118,12 @@ bool set_guesses(const PointOptions& options, OperatingPoint& point, Mistake& mi
 
 }  // namespace
 
-int tell_failure(bool json, const tactus_model& model, const tactus_instance& instance, tactus_status status,
-                 const std::string& what) {
-  return tell(json, sim::describe_failure(model, instance, status, false), what);
+int tell_failure(const PointOptions& options, OperatingPoint& point, tactus_status status, const std::string& what) {
+  sim::Failure failure = sim::describe_failure(*point.model, *point.instance->get(), status, false);
+  api::KeptInstance here;
+  here.keep(*point.model, *point.instance->get());
+  api::blame(failure, *point.model, here, 0, api::texts_of(point.compiled, options.files.size()), {point.overrides});
+  return tell(options.json, failure, what);
 }
 
 bool can_write(std::span<const std::string> outputs, std::span<const std::string> read, Mistake& mistake) {
@@ -147,9 +154,14 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   std::string failure;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage(mistake);
+  point.overrides = *overrides;
   point.compiled = api::compile_files(options.files, {*overrides}, false);
   if (!point.compiled.program) return model_errors(options.json, point.compiled);
   if (!options.quiet && !options.json) print_warnings(point.compiled);
+  if (!point.compiled.program->subsystems.empty()) {
+    return usage({"this model has rates: what is sampled has no linear system and no state of rest at one instant",
+                  "leave the rates out of the text: then joined ports are equal at all times"});
+  }
 
   sim::Settings settings;
   settings.until = until ? *until : point.compiled.program->starting_time;
@@ -190,9 +202,12 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   request.feeds = devices.feeds;
   request.stop = &interrupt.asked();
   bool has_point = false;
+  api::KeptInstance last;
+  request.at_start = [&](const tactus_instance& start) { last.keep(model, start); };
   request.at_end = [&](const tactus_instance& instance) {
     std::memcpy(static_cast<void*>(point.instance->get()), &instance, point.instance->bytes());
     has_point = true;
+    last.keep(model, instance);
   };
   sim::Outcome outcome;
   {
@@ -200,7 +215,11 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
     request.progress = [&](double time) { progress.update(time); };
     outcome = sim::run(request, nullptr);
   }
-  if (outcome.failure) return tell(options.json, *outcome.failure, until ? "the run failed" : "there is no start");
+  if (outcome.failure) {
+    const double reach = plan->adaptive() ? 1e-6 * std::max(1.0, std::abs(outcome.time)) : plan->step;
+    api::blame(*outcome.failure, model, last, reach, api::texts_of(point.compiled, options.files.size()), {*overrides});
+    return tell(options.json, *outcome.failure, until ? "the run failed" : "there is no start");
+  }
   if (outcome.ending == sim::Ending::interrupted || !has_point) {
     say(stderr, "interrupted at t = {:.9g}\n", outcome.time);
     return exit_interrupted;

@@ -26,6 +26,7 @@ struct OperatingPoint {
   std::unique_ptr<sim::Instance> instance;
   std::vector<control::Input> free;  // what options.free names
   std::vector<std::string> notes;
+  std::vector<compiler::Override> overrides;  // what it was compiled with
 };
 
 // Compiles and runs to `until`, to the start without it; guesses are set there. exit_done, or what the program exits
@@ -47,9 +48,8 @@ struct OperatingPoint {
 // One sentence for what the linear system or the state of rest leaves out of this model: relations, behaviours, delays.
 [[nodiscard]] std::vector<std::string> notes_on_pieces(const tactus_model& model);
 
-// A failed evaluation, told as a run's failure is. Returns exit_run_failed.
-int tell_failure(bool json, const tactus_model& model, const tactus_instance& instance, tactus_status status,
-                 const std::string& what);
+// A failed evaluation at the point, told as a run's failure is. Returns exit_run_failed.
+int tell_failure(const PointOptions& options, OperatingPoint& point, tactus_status status, const std::string& what);
 
 // Whether the file can be written: a folder that is there, an ending that is known.
 [[nodiscard]] bool can_write(std::span<const std::string> pictures, std::span<const std::string> read,

@@ -198,6 +198,29 @@ int play(const PlayOptions& options) {
   settings.overrides = *overrides;
   settings.waits_for_page = !options.paused && !options.headless;
   settings.begins_paused = options.paused || settings.waits_for_page;
+  std::optional<play::HandSpec> hand;
+  for (const std::string& word : options.devices) {
+    const auto device = read_device(word, mistake);
+    if (!device) return usage_error(options.json, mistake.text, mistake.hint);
+    if (device->kind == "mouse") continue;
+    if (device->kind != "simulated" && device->kind != "script") {
+      return usage_error(
+          options.json, fmt::format("there is no kind of device `{}` here", device->kind),
+          "kinds: mouse, simulated (hand=simulated:touch), script (hand=script:(sin(t),0)); a file: tactus run");
+    }
+    hand = play::read_hand(device->kind, device->argument, mistake.text, mistake.hint);
+    std::string failure;
+    if (hand && !play::make_hand(*hand, 1e-3, 0, failure)) {
+      hand.reset();
+      mistake = {failure, "such as target=(0.03*sin(3*t),0)"};
+    }
+    if (!hand) return usage_error(options.json, mistake.text, mistake.hint);
+    settings.make_hand = [spec = *hand](double period) {
+      std::string ignored;
+      return play::make_hand(spec, period, 0, ignored);
+    };
+    hand->title = device->name;
+  }
   settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
   play::Prepared prepared = play::prepare(sources, *overrides, {}, settings.period);
   if (!prepared.code) return model_errors(options.json, prepared.compiled);
@@ -205,6 +228,13 @@ int play(const PlayOptions& options) {
   if (talks) print_warnings(prepared.compiled);
   if (prepared.failure) return tell_start_failed(options, *prepared.failure);
   std::vector<std::string> notes = prepared.running->world->timing().notes;
+  if (hand) {
+    const std::string& name = prepared.running->world->hand().device;
+    if (hand->title != name)
+      return usage_error(options.json, fmt::format("the model has no `external {}` that it reads from", hand->title),
+                         name.empty() ? "it reads from none" : fmt::format("its hand is `{}`", name));
+    notes.insert(notes.end(), hand->notes.begin(), hand->notes.end());
+  }
 
   Interrupt interrupt;
   Stage stage;

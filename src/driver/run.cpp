@@ -13,9 +13,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "api/blame.h"
 #include "api/load.h"
 #include "compiler/emit_llvm/jit.h"
-#include "driver/blame.h"
 #include "driver/channels.h"
 #include "driver/commands.h"
 #include "driver/init_files.h"
@@ -23,6 +23,7 @@
 #include "driver/progress.h"
 #include "driver/report.h"
 #include "driver/settings.h"
+#include "driver/touched.h"
 #include "runtime/trace/csv_writer.h"
 #include "runtime/trace/figure.h"
 #include "runtime/trace/recorder.h"
@@ -388,7 +389,7 @@ int run(const RunOptions& options) {
   if (init) notes.insert(notes.end(), init->notes.begin(), init->notes.end());
   auto parameters = parameter_values(model, *overrides, notes);
   Devices devices;
-  if (!connect_devices(model, options.devices, devices, notes, mistake)) return usage(mistake);
+  if (!connect_devices(model, options.devices, devices, notes, mistake, &*plan)) return usage(mistake);
   std::vector<Shown> shown = default_channels(model);
   if (!options.show.empty()) {
     auto found = find_channels(model, options.show, failure, mistake.hint, compiled.aliases);
@@ -411,7 +412,7 @@ int run(const RunOptions& options) {
   Interrupt interrupt;
   auto before_run = Clock::now();
   sim::Outcome outcome;
-  KeptInstance last;
+  api::KeptInstance last;
   {
     const double measured =
         init ? init->meaning.integrator.measure_period.value_or(simsect::default_measure_period) : 0;
@@ -435,20 +436,18 @@ int run(const RunOptions& options) {
       if (!base.empty()) base_files.write(start, rows.column_names());
     };
     request.at_end = [&](const tactus_instance& end) { last.keep(model, end); };
-    outcome = sim::run(request, settings.recording ? &rows : nullptr);
+    if (devices.hand) {
+      outcome = run_touched(jit, request, *devices.hand, settings.recording ? &rows : nullptr);
+    } else {
+      outcome = sim::run(request, settings.recording ? &rows : nullptr);
+    }
     measure.reach(outcome.time);
   }
   double run_seconds = seconds_since(before_run);
-  if (outcome.failure && needs_blame(*outcome.failure)) {
-    // The text is compiled once more: no run that goes well pays for knowing where its values come from.
-    compiler::Origins origins;
-    compile_options.origins = &origins;
-    std::vector<api::Text> texts = init ? init->texts : std::vector<api::Text>();
-    for (std::uint32_t file = 0; !init && file < options.files.size(); ++file)
-      texts.push_back({compiled.sources.name(file), std::string(compiled.sources.text(file))});
-    static_cast<void>(api::compile_texts(texts, compile_options));
+  if (outcome.failure) {
     const double reach = plan->adaptive() ? 1e-6 * std::max(1.0, std::abs(outcome.time)) : plan->step;
-    blame(*outcome.failure, model, last, reach, origins);
+    api::blame(*outcome.failure, model, last, reach, init ? init->texts : api::texts_of(compiled, options.files.size()),
+               compile_options);
   }
   notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
 

@@ -139,8 +139,48 @@ std::optional<tactus_solver> read_solver(const std::string& name, Mistake& mista
   return std::nullopt;
 }
 
+std::optional<DeviceWord> read_device(const std::string& word, Mistake& mistake) {
+  const std::size_t equals = word.find('=');
+  const std::size_t colon = word.find(':', equals == std::string::npos ? 0 : equals);
+  if (equals == std::string::npos || equals == 0) {
+    mistake = {fmt::format("`--device {}` does not say what stands behind which `external`", word),
+               "such as --device hand=file:hand.csv"};
+    return std::nullopt;
+  }
+  return DeviceWord{word.substr(0, equals),
+                    word.substr(equals + 1, colon == std::string::npos ? std::string::npos : colon - equals - 1),
+                    colon == std::string::npos ? "" : word.substr(colon + 1)};
+}
+
+namespace {
+
+// Its motion at the steps of a run, at most a million of them.
+std::optional<trace::Signal> sample_script(const std::string& text, const sim::Plan& plan, Mistake& mistake) {
+  std::string failure;
+  const std::unique_ptr<play::Script> script = play::Script::read(text, failure);
+  if (!script) {
+    mistake = {failure, "such as script:(0.02*sin(3*t),0)"};
+    return std::nullopt;
+  }
+  const double span = plan.end - plan.start;
+  const double wanted = plan.adaptive() || !(plan.step > 0) ? span / 1e4 : plan.step;
+  const auto count = static_cast<std::size_t>(std::clamp(std::ceil(span / std::max(wanted, 1e-300)), 1.0, 1e6));
+  std::vector<std::vector<double>> columns(1 + script->components());
+  for (std::size_t k = 0; k <= count; ++k) {
+    const double t = plan.start + span * (static_cast<double>(k) / static_cast<double>(count));
+    const std::array<double, 3> value = script->at(t);
+    columns[0].push_back(t);
+    for (std::uint32_t i = 0; i < script->components(); ++i) columns[i + 1].push_back(value[i]);
+  }
+  auto signal = trace::Signal::from_table({{}, std::move(columns)}, "script", failure);
+  if (!signal) mistake = {failure, ""};
+  return signal;
+}
+
+}  // namespace
+
 bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
-                     std::vector<std::string>& notes, Mistake& mistake) {
+                     std::vector<std::string>& notes, Mistake& mistake, const sim::Plan* plan) {
   std::vector<std::string> names;  // of devices that something is read from
   for (std::uint32_t i = 0; i < model.port_count; ++i) {
     const tactus_port& port = model.ports[i];
@@ -150,16 +190,9 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
   std::set<std::string> seen;
   std::set<std::uint32_t> fed;  // input channels
   for (const std::string& word : words) {
-    std::size_t equals = word.find('=');
-    std::size_t colon = word.find(':', equals == std::string::npos ? 0 : equals);
-    if (equals == std::string::npos || equals == 0) {
-      mistake = {fmt::format("`--device {}` does not say what stands behind which `external`", word),
-                 "such as --device hand=file:hand.csv"};
-      return false;
-    }
-    std::string name = word.substr(0, equals);
-    std::string kind = word.substr(equals + 1, colon == std::string::npos ? std::string::npos : colon - equals - 1);
-    std::string argument = colon == std::string::npos ? "" : word.substr(colon + 1);
+    const std::optional<DeviceWord> device = read_device(word, mistake);
+    if (!device) return false;
+    const auto& [name, kind, argument] = *device;
     if (std::find(names.begin(), names.end(), name) == names.end()) {
       bool writes = false;
       for (std::uint32_t i = 0; i < model.port_count; ++i) writes = writes || name == model.ports[i].device;
@@ -173,16 +206,30 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
       mistake = {fmt::format("`--device {}=..` is given twice", name), "one device stands behind one name"};
       return false;
     }
-    if (kind != "file") {
-      std::vector<std::string> later = {"script", "simulated", "mouse", "haply"};
+    std::vector<std::string> kinds = {"file"};
+    if (plan != nullptr) kinds.insert(kinds.end(), {"script", "simulated"});
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+      std::vector<std::string> later = {"haply"};
       bool planned = std::find(later.begin(), later.end(), kind) != later.end();
-      std::vector<std::string> kinds = {"file"};
       auto near = base::nearest(kind, kinds);
       mistake = {planned ? fmt::format("devices of kind `{}` are not built yet", kind)
                          : fmt::format("there is no kind of device `{}`", kind),
-                 fmt::format("{}kinds: file (a recorded hand: {}=file:hand.csv); not built yet: {}",
-                             near ? fmt::format("did you mean `{}`? ", *near) : "", name, fmt::join(later, ", "))};
+                 fmt::format("{}kinds: file (a recorded hand: {}=file:hand.csv){}; not built yet: {}",
+                             near ? fmt::format("did you mean `{}`? ", *near) : "", name,
+                             plan != nullptr ? fmt::format(", script ({0}=script:(sin(t),0)), simulated "
+                                                           "({0}=simulated:touch); a mouse: tactus play",
+                                                           name)
+                                             : "",
+                             fmt::join(later, ", "))};
       return false;
+    }
+    if (kind == "simulated") {
+      devices.hand = play::read_hand(kind, argument, mistake.text, mistake.hint);
+      if (!devices.hand) return false;
+      for (std::uint32_t i = 0; i < model.port_count; ++i)
+        if (model.ports[i].is_input && name == model.ports[i].device) fed.insert(model.ports[i].channel);
+      notes.insert(notes.end(), devices.hand->notes.begin(), devices.hand->notes.end());
+      continue;
     }
     if (argument.empty()) {
       mistake = {fmt::format("`--device {}` names no file", word),
@@ -190,9 +237,9 @@ bool connect_devices(const tactus_model& model, std::span<const std::string> wor
       return false;
     }
     std::string failure;
-    auto signal = trace::Signal::read(argument, failure);
+    auto signal = kind == "script" ? sample_script(argument, *plan, mistake) : trace::Signal::read(argument, failure);
     if (!signal) {
-      mistake = {failure, "the first column is the time, the others are values"};
+      if (kind == "file") mistake = {failure, "the first column is the time, the others are values"};
       return false;
     }
     devices.signals.push_back(std::move(*signal));

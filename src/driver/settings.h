@@ -10,6 +10,7 @@
 
 #include "abi/model.h"
 #include "compiler/compile.h"
+#include "play/hand.h"
 #include "runtime/sim/run.h"
 #include "runtime/trace/signal.h"
 
@@ -38,10 +39,18 @@ struct Mistake {
 struct Devices {
   std::deque<trace::Signal> signals;
   std::vector<sim::Feed> feeds;
+  std::optional<play::HandSpec> hand;  // a device that feels the model's force
 };
 
-// "hand=file:hand.csv" for each. Notes name the inputs that nothing feeds, and how to feed them.
+// "hand=simulated:touch" -> its parts. Empty after filling `mistake`.
+struct DeviceWord {
+  std::string name, kind, argument;
+};
+[[nodiscard]] std::optional<DeviceWord> read_device(const std::string& word, Mistake& mistake);
+
+// "hand=file:hand.csv" for each; a script is sampled at the plan's steps. Notes name the inputs that nothing feeds, and how to feed them.
 [[nodiscard]] bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
-                                   std::vector<std::string>& notes, Mistake& mistake);
+                                   std::vector<std::string>& notes, Mistake& mistake,
+                                   const sim::Plan* plan = nullptr);
 
 }  // namespace driver

@@ -13,7 +13,7 @@
 #include "abi/model.h"
 #include "compiler/emit_c/emit_c.h"
 #include "compiler/ir/layout.h"
-#include "compiler/tangent/tangent.h"
+#include "compiler/tangent/needed.h"
 #include "export/amalgamate.h"
 #include "export/texts.h"
 #include "runtime/trace/csv_writer.h"
@@ -25,22 +25,38 @@ namespace {
 // One scalar of the outputs section in the CSV.
 struct Column {
   std::string label;
+  std::string unit;
   std::uint32_t at = 0;
 };
 
-// As driver/channels.h has it: all channels but constants and derivatives; when there are none, all but derivatives.
+// A value of an instance that no `external` writes; of a device it is not one.
+bool is_inside(const ir::Program& program, const ir::Channel& channel) {
+  const std::size_t dot = channel.name.find('.');
+  if (dot == std::string::npos || (channel.flags & TACTUS_CHANNEL_WRITTEN)) return false;
+  return std::none_of(program.ports.begin(), program.ports.end(),
+                      [&](const ir::Port& port) { return channel.name.compare(0, dot, port.device) == 0; });
+}
+
+// The columns of `tactus run`, as driver/channels.h has them: without constants, derivatives and the insides of instances; when there
+// are none, with these; when there are none, all but derivatives. Never what only a scene shows.
 std::vector<Column> default_columns(const ir::Program& program) {
   std::vector<Column> columns;
-  for (const std::uint32_t excluded :
-       {std::uint32_t{TACTUS_CHANNEL_CONSTANT | TACTUS_CHANNEL_DERIVATIVE}, std::uint32_t{TACTUS_CHANNEL_DERIVATIVE}}) {
+  struct Pass {
+    std::uint32_t excluded;
+    bool inside;
+  };
+  constexpr std::uint32_t still = TACTUS_CHANNEL_CONSTANT;
+  constexpr std::uint32_t derivative = TACTUS_CHANNEL_DERIVATIVE;
+  for (const auto [excluded, inside] :
+       {Pass{still | derivative, false}, Pass{still | derivative, true}, Pass{derivative, true}}) {
     if (!columns.empty()) break;
     for (const ir::Channel& c : program.channels) {
-      if (c.flags & excluded) continue;
+      if ((c.flags & (excluded | TACTUS_CHANNEL_SCENE)) || (!inside && is_inside(program, c))) continue;
       for (std::uint32_t k = 0; k < c.rows * c.columns; ++k) {
         std::string label = c.name;
         if (c.rows * c.columns > 1 && c.columns == 1) label = fmt::format("{}[{}]", c.name, k + 1);
         if (c.columns > 1) label = fmt::format("{}[{}][{}]", c.name, k / c.columns + 1, k % c.columns + 1);
-        columns.push_back({std::move(label), c.at + k});
+        columns.push_back({std::move(label), c.unit, c.at + k});
       }
     }
   }
@@ -68,6 +84,29 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
   if (!program.structures.empty()) return "";
+  if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
+    const std::string call =
+        solver == TACTUS_PASSIVE
+            ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
+            : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
+                          solver == TACTUS_MIDPOINT ? 0 : 1);
+    entries.fixed_steps = name + "_fixed_steps";
+    return fmt::format(R"(
+extern const tactus_model {0}_model;
+/* The model's own solver as a loop around the model; every other one as it is in the kernel. The bits are the same. */
+static int {0}_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {{
+  (void)model;
+  if (solver != {1}) return tk_fixed_steps(&{0}_model, instance, solver, h, count);
+  return {2};
+}}
+
+)",
+                       name,
+                       solver == TACTUS_MIDPOINT  ? "TACTUS_MIDPOINT"
+                       : solver == TACTUS_PASSIVE ? "TACTUS_PASSIVE"
+                                                  : "TACTUS_DISCRETE_GRADIENT",
+                       call);
+  }
   const auto* method = std::ranges::find(methods, solver, &Method::solver);
   if (method == std::end(methods)) return "";
   if (!tactus_is_adaptive(solver)) {
@@ -113,7 +152,7 @@ std::string run_constants(const ir::Program& program, const std::string& name) {
   for (const Column& column : columns) fmt::format_to(out, "{}, ", column.at);
   text += "0};\n";
   std::string header = "t";
-  for (const Column& column : columns) header += "," + trace::csv_name(column.label);
+  for (const Column& column : columns) header += "," + trace::csv_name(trace::column_title(column.label, column.unit));
   header += "\n";
   text += emit_c::char_array("run_header", header);
   return text;
@@ -295,11 +334,7 @@ std::string identifier(std::string_view text) {
 std::string c_source(const ir::Program& given, const std::string& name) {
   // With the derivative's tangent, so that `rosenbrock` travels.
   ir::Program program = given;
-  const auto add_tangents = [](ir::Program& to) {
-    if (!to.tangents) tangent::add(to, tangent::only(TACTUS_OF_DERIVATIVE) | tangent::needed_at_the_start(to));
-  };
-  for (ir::Program& structure : program.structures) add_tangents(structure);
-  if (program.structures.empty()) add_tangents(program);
+  tangent::add_needed(program, tangent::only(TACTUS_OF_DERIVATIVE));
   ir::share_layout(program);
   Amalgamation amalgamation(texts());
   std::string text = fmt::format(
@@ -311,7 +346,7 @@ std::string c_source(const ir::Program& given, const std::string& name) {
       "#endif\n\n",
       name);
   // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
-  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h"})
+  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h", "kernel/balance_inline.h"})
     text += amalgamation.take(path);
   text += "\n#ifndef TACTUS_NO_KERNEL\n";
   for (const auto& [path, content] : texts()) {

@@ -102,7 +102,7 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
     error = 0.0;
     if (status == TACTUS_OK) {
       error = tk_error(pair, n, x, after, k, trial.h, tolerance, errors, specialised);
-      if (tk_is_accepted(model, instance, &trial, error, last, after, &status)) break;
+      if (tk_is_accepted(model, instance, &trial, error, last, after, &status, specialised)) break;
     }
     tk_reject(instance, &trial, &factors, error, status);
   }

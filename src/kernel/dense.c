@@ -129,6 +129,27 @@ static void tk_dense_cvode(const tactus_model* model, tactus_instance* instance,
   }
 }
 
+void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance) {
+  const uint32_t n = model->state_count;
+  if (n == 0 || instance->dense_step == 0.0) return;
+  /* theta = 1 + s: the powers of theta by those of s, Pascal's triangle. */
+  static const double pascal[5][5] = {
+      {1, 0, 0, 0, 0}, {1, 1, 0, 0, 0}, {1, 2, 1, 0, 0}, {1, 3, 3, 1, 0}, {1, 4, 6, 4, 1}};
+  tk_dense_tsit5(model, instance, 0.5, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT)); /* makes the f_m */
+  double* const z = tk_stage_vector(model, instance, TK_DENSE);
+  const double* before = tk_stage_vector(model, instance, TK_BEFORE);
+  for (uint32_t i = 0; i < n; i++) {
+    double f[5];
+    f[0] = before[i];
+    for (uint32_t m = 1; m < 5; m++) f[m] = z[(uint64_t)(m - 1) * n + i];
+    for (uint32_t j = 0; j < TK_CVODE_COEFFICIENTS; j++) {
+      double sum = 0.0;
+      for (uint32_t m = j; m < 5; m++) sum += pascal[m][j] * f[m];
+      z[(uint64_t)j * n + i] = sum;
+    }
+  }
+}
+
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x) {
   model = tk_active(model, instance);
   if (instance->dense_step == 0.0) {

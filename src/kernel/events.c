@@ -143,8 +143,13 @@ uint32_t tk_most_transitions(const tactus_model* model) {
   return model->max_transitions > 0 ? model->max_transitions : 1000;
 }
 
+static int tk_is_asked_for(const tactus_instance* instance, int32_t plan) {
+  return plan >= 0 && plan < TACTUS_MOST_ASKED && (instance->plans_asked >> plan & 1) != 0;
+}
+
 static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
   if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
+  if (instance->plans_asked != 0 && tk_is_asked_for(instance, tk_plan_of(model, event))) return 0;
   return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]) &&
          !tk_is_event_tied(model, instance, event);
 }
@@ -197,6 +202,7 @@ static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uin
     }
     tk_clear_failure(instance);
   }
+  if (instance->is_planning == 2) tk_follow_firing(model, instance, event);
   const int status = model->fire ? model->fire(model, instance, event) : TACTUS_OK;
   return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
 }
@@ -230,6 +236,7 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
     status = tk_enter_constraints(model, instance, (model->events[event].flags & TACTUS_ENFORCES_POSITIONS) != 0);
     if (status == TACTUS_OFF_ENTRY) instance->failed_block = (int32_t)event;
     if (status != TACTUS_OK) return status;
+    if (instance->is_planning == 2) tk_follow_entry(model, instance, event);
   }
   status = tk_settle(model, instance);
   if (status != TACTUS_OK) return status;
@@ -305,6 +312,10 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
       if (jumps++ == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, enabled);
       uint32_t taken = (uint32_t)enabled;
       const int32_t plan = tk_plan_of(whole, taken);
+      if (plan >= 0 && plan < TACTUS_MOST_ASKED && instance->plans_wait) {
+        instance->plans_asked |= (uint64_t)1 << plan;
+        continue;
+      }
       if (plan >= 0) {
         status = tk_find_plan(whole, instance, (uint32_t)plan);
         if (status == TACTUS_NO_PLAN && whole->plans[plan].has_otherwise) {
@@ -332,8 +343,36 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
   return status;
 }
 
+static int tk_has_guard(const tactus_model* model, uint32_t event) {
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (model->relations[k].kind == TACTUS_TRUTH && model->relations[k].source == event + 1) return 1;
+  }
+  return 0;
+}
+
+/* A `check` without a guard is asked for where steps end. */
+static void tk_ask_at_steps(const tactus_model* model, tactus_instance* instance) {
+  double* clocks = tactus_data(instance) + model->layout.clocks;
+  int is_watched = 0;
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    const tactus_event* event = &model->events[e];
+    if (event->kind != TACTUS_CHECK || event->pulse > 0 || clocks[e] != 0.0 || tk_has_guard(model, e)) continue;
+    if (!is_watched && tk_watch(model, instance, instance->time, tk_states(model, instance)) != TACTUS_OK) {
+      tk_clear_failure(instance);
+      return;
+    }
+    is_watched = 1;
+    if (!tk_holds(model, instance, event)) continue;
+    clocks[e] = 1.0;
+    instance->broken_checks++;
+    if (model->fire) (void)model->fire(model, instance, e); /* whoever listens hears of it now */
+  }
+}
+
 int tk_fire(const tactus_model* model, tactus_instance* instance) {
-  return tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
+  const int status = tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
+  if (status == TACTUS_OK) tk_ask_at_steps(tk_active(model, instance), instance);
+  return status;
 }
 
 /* The end of the run is an event that no time makes happen: TACTUS_AT without times, there if a monitor asks for it. */

@@ -126,7 +126,7 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
       }
       steps += 1.0;
       if (model->constraint_count > 0) {
-        status = tk_project(model, instance, start + steps * h, v.x, TK_FIXED_PROJECTIONS, 0.0);
+        status = tk_project_here(model, instance, start + steps * h, v.x, TK_FIXED_PROJECTIONS, 0.0, specialised);
         if (status != TACTUS_OK) {
           failed_index = instance->failed_index;
           if (small) {

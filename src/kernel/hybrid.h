@@ -58,6 +58,39 @@ double tk_guard_precision(const tactus_model* model, double t, double slope);
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);
 /* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
 int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
+/* Unknowns of a plan of this model, at most. */
+uint32_t tk_most_chosen(const tactus_model* model);
+/* What a motion that leaves `left` over of the targets of a plan moves by when the chosen values u do: `matrix`, as many rows as columns.
+ * The Instance is then as it was. TACTUS_SINGULAR where the tangents do not tell (slopes.c). */
+int tk_plan_slopes(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u, double* left,
+                   double* matrix);
+/* The host's answer to a plan that was asked for: it begins now, with these values, whatever its guard says; or it has failed. */
+int tk_begin_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u);
+int tk_refuse_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
+/* A plan's values at the present time, into u; the Instance is then as it was. TACTUS_NO_PLAN when there are none. */
+int tk_search_for_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan, double* u);
+
+/* How a motion moves with what was chosen at its beginning: slopes.c. Scratch behind that of the plans. */
+uint32_t tk_slopes_size(const tactus_model* model, uint32_t columns);
+/* The states at `places` are what moves, one a column. */
+void tk_begin_slopes(const tactus_model* model, tactus_instance* instance, uint32_t columns, const uint32_t* places);
+/* Behind a part by tsit5 from `from`, before anything fires. */
+void tk_follow_part(const tactus_model* model, tactus_instance* instance, double from);
+/* Around all that happens at one instant: how fast the instant itself moves, by the guard of `event` or, when that is -1, by what has
+ * changed; and the flow behind it. */
+void tk_open_instant(const tactus_model* model, tactus_instance* instance, int32_t event);
+void tk_close_instant(const tactus_model* model, tactus_instance* instance);
+/* Before an event fires; after a jump was put onto the constraints of its mode. */
+void tk_follow_firing(const tactus_model* model, tactus_instance* instance, uint32_t event);
+void tk_follow_entry(const tactus_model* model, tactus_instance* instance, uint32_t event);
+/* Inside an instant: how `count` values watched from `first` on move, a row each, into matrix. */
+void tk_slopes_of_watched(const tactus_model* model, tactus_instance* instance, uint32_t first, uint32_t count,
+                          double* matrix);
+/* 0 when something happened on the way of which there is no tangent. */
+int tk_are_slopes_known(const tactus_model* model, tactus_instance* instance);
+/* The slope of a state that is put onto the constraints, of which `rates` says how they move along it: project.c. */
+int tk_project_slope(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                     const double* rates, double* slope);
 /* One transition with all that follows at its instant, whatever its guard says. events.c */
 int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event);
 /* What tk_fire does, due or not. */

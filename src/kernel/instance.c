@@ -35,6 +35,7 @@ void tk_layout(const tactus_model* model, tactus_layout* layout) {
   at += model->work_count;
   layout->stages = at;
   at += TACTUS_STAGE_VECTORS * model->state_count + model->warm_count;
+  if (model->subsystem_count > 0) at += TACTUS_STAGE_VECTORS * tk_largest_subsystem(model) + model->warm_count;
   layout->projection = at;
   at += tk_projection_size(model);
   layout->plan = at;
@@ -71,6 +72,8 @@ static void tk_restart(tactus_instance* instance) {
   instance->plans_made = 0;
   instance->plans_failed = 0;
   instance->plan_runs = 0;
+  instance->plan_differences = 0;
+  instance->plans_asked = 0;
   instance->stiff_steps = 0;
   instance->loose_steps = 0;
   instance->first_stage_valid = 0;
@@ -90,6 +93,7 @@ int tk_reset(const tactus_model* model, tactus_instance* instance) {
   }
   instance->time = model->starting_time;
   instance->input_time = model->starting_time;
+  instance->plans_wait = 0;
   tk_restart(instance);
   return tk_prepare(model, instance);
 }
@@ -109,6 +113,11 @@ int tk_start(const tactus_model* model, tactus_instance* instance) {
   if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
   /* For whoever asks for derivatives at once; tk_begin_events does it again, with delays, and tells what fails. */
   if (model->relation_count > 0 && tk_settle(model, instance) != TACTUS_OK) tk_clear_failure(instance);
+  if (model->subsystem_count > 0) {
+    status = tk_begin_rates(model, instance);
+    if (status != TACTUS_OK) return status;
+    if (model->relation_count > 0 && tk_settle(model, instance) != TACTUS_OK) tk_clear_failure(instance);
+  }
   instance->crossings = 0;
   instance->is_crossed = 0;
   return TACTUS_OK;

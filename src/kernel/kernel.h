@@ -40,11 +40,14 @@ uint32_t tk_ties_size(const tactus_model* model);
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual keeps
- * what they were off before the last, or what is expected of it where that one was tiny. Where x moves by more than the tolerance, the first stage is no longer its derivative.
- * Only for a model that has some. */
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual is the
+ * largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first stage is no longer
+ * its derivative. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
+/* The same for any number of constraints and however they depend on each other: what tk_project falls back on. */
+int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+                   double tolerance);
 /* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
  * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
@@ -89,6 +92,8 @@ int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int s
 /* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing but
  * scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
+/* After a step of tsit5: leaves its interpolant in the form that tk_dense reads for cvode. */
+void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance);
 
 /* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
  * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE
@@ -164,6 +169,23 @@ enum {
  * fast step of the period, the first one included. */
 double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f);
 void tk_hold_fast_sample(double* hold, double u_f);
+/* The same step of it for `count` components and energy that is known: u_s is what the slow system got, and becomes what it gets for the next
+ * period, from what it gives, y, and sign * u_f. */
+void tk_hold_release(uint32_t count, double period, double energy, const double* y, double sign, const double* u_f,
+                     double* u_s);
+
+/* Rates: rates.c. The most states that a subsystem has. */
+static inline uint32_t tk_largest_subsystem(const tactus_model* model) {
+  uint32_t most = 0;
+  for (uint32_t k = 0; k < model->subsystem_count; k++) {
+    if (model->subsystems[k].state_count > most) most = model->subsystems[k].state_count;
+  }
+  return most;
+}
+/* After the states are set: the first samples. */
+int tk_begin_rates(const tactus_model* model, tactus_instance* instance);
+/* The table's fixed_steps of a model with rates. */
+int tk_rated_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 
 /* Solves A x = b in place by LU with partial pivoting: a is n x n row-major and destroyed, b becomes x. Else
  * TACTUS_SINGULAR, or TACTUS_NOT_FINITE when a holds NaN or infinities. */

@@ -23,13 +23,20 @@ typedef struct tk_linear_parts {
 static int tk_linear_is_sparse(const tactus_model* model) { return model->factors.start != 0; }
 
 uint32_t tk_linear_size(const tactus_model* model) {
-  const uint32_t n = model->state_count;
+  uint32_t n = model->state_count;
+  /* With rates the subsystems are solved, one after another, each with a full matrix. */
+  if (model->subsystem_count > 0) {
+    n = tk_largest_subsystem(model);
+    if (n > TACTUS_DENSE_STATES) n = TACTUS_DENSE_STATES;
+    return (uint32_t)(tactus_direction_size(model) + 3 * (uint64_t)n + 2 * (uint64_t)n * n);
+  }
   uint64_t entries = 2 * (uint64_t)n * n;
   if (tk_linear_is_sparse(model)) {
     entries = (uint64_t)model->jacobian.start[n] + model->factors.start[n];
   } else if (n > TACTUS_DENSE_STATES) {
     return 0;
   }
+  if (model->structure) entries += (uint64_t)n * (n + 1); /* behind all: balance.c */
   return (uint32_t)(tactus_direction_size(model) + 3 * (uint64_t)n + entries);
 }
 

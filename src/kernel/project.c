@@ -3,7 +3,7 @@
  * Projection. Enters: (t, x) near the constraints g(t, x) = 0. Leaves: the x on them that is nearest in the norm weighted with
  * 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner, Solving Ordinary
  * Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal. 30(5), 1993. Constraints that follow
- * from others are harmless: least_norm.c. A small step's factors serve the next one too, which then leaves the cube of the
+ * from others are harmless: least_norm.c; few that do not: project_inline.h. A small step's factors serve the next one too, which then leaves the cube of the
  * first and not its fourth power; behind a tiny one there is none, for its square does not matter. What is left is measured.
  *
  * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
@@ -17,6 +17,7 @@
  *   what `constrain` makes, what `condition` makes, a direction, m for the path's first rows */
 #include "kernel/hybrid.h"
 #include "kernel/kernel.h"
+#include "kernel/project_inline.h"
 #include "kernel/sections.h"
 
 static const double tk_start_tolerance = 1e-8; /* of the size of a constraint's terms */
@@ -134,19 +135,23 @@ static int tk_rows_hold(const tk_rows* r) {
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance) {
   model = tk_active(model, instance);
+  double* const room = tactus_data(instance) + model->layout.projection;
+  if (tk_has_few_constraints(model) && tk_project_few(model, instance, t, x, iterations, tolerance, room))
+    return TACTUS_OK;
+  return tk_project_any(model, instance, t, x, iterations, tolerance);
+}
+
+int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
+                   double tolerance) {
   const uint32_t n = model->state_count;
   const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
   if (r.rows == 0) return TACTUS_OK; /* this mode has none */
-  const double small = 8.0 * 0x1p-52;
-  const double tiny = 0x1p-28;     /* Newton's method leaves the square of a step: lost in rounding */
-  const double reusable = 0x1p-20; /* its cube is lost in rounding */
-  const double most = 0.1;         /* of a state's size: a step that drifted further is no solution */
   for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
   double off = 0.0;
   double last = tk_infinite();
   int is_last = iterations == 0;
   for (int k = 1;; k++) {
-    const int is_again = last <= reusable;
+    const int is_again = last <= TK_PROJECTION_REUSABLE;
     const int status =
         is_again ? tk_constraint_values(model, instance, &r, t, x) : tk_constraint_rows(model, instance, &r, t, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
@@ -158,14 +163,14 @@ int tk_project(const tactus_model* model, tactus_instance* instance, double t, d
       tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
     }
     const double size = tk_largest_of(n, r.step);
-    if (!(size <= most)) {
+    if (!(size <= TK_PROJECTION_MOST)) {
       double share;
       tk_constraint_rows(model, instance, &r, t, x);
       return tk_fail(instance, TACTUS_OFF_CONSTRAINTS, tk_worst_row(&r, &share));
     }
     for (uint32_t i = 0; i < n; i++) x[i] += r.weights[i] * r.step[i];
     if (size > tolerance) instance->first_stage_valid = 0;
-    is_last = k == iterations || size <= tiny || (is_again && size * size <= small * last);
+    is_last = k == iterations || size <= TK_PROJECTION_TINY || (is_again && size * size <= TK_PROJECTION_SMALL * last);
     last = size;
   }
   instance->constraint_residual = tk_max(instance->constraint_residual, off);
@@ -186,6 +191,19 @@ int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, i
     if (!(share <= most)) return tk_fail(instance, TACTUS_OFF_ENTRY, worst);
   }
   return tk_project(model, instance, instance->time, x, 20, 0.0);
+}
+
+int tk_project_slope(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                     const double* rates, double* slope) {
+  const uint32_t n = model->state_count;
+  const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
+  for (uint32_t i = 0; i < n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
+  const int status = tk_constraint_rows(model, instance, &r, t, x);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < r.rows; i++) r.left[i] = -rates[i];
+  tk_least_norm(r.rows, n, r.a, r.left, r.step, r.work);
+  for (uint32_t i = 0; i < n; i++) slope[i] += r.weights[i] * r.step[i];
+  return TACTUS_OK;
 }
 
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x) {

@@ -143,6 +143,53 @@ TEST(Project, ComesAsNearWithFewerFactors) {
   }
 }
 
+// What few constraints have to themselves ends where the way for any number of them ends.
+TEST(Project, FewConstraintsAreNoOthers) {
+  std::mt19937 dice(11);
+  std::uniform_real_distribution<double> number(-1, 1);
+  for (int round = 0; round < 300; ++round) {
+    Circle few({free_, free_, free_, free_}), any({free_, free_, free_, free_});
+    const double angle = 4 * number(dice), speed = 5 * number(dice),
+                 off = std::pow(10, -8 + 6 * std::abs(number(dice)));
+    std::vector<double> x = {std::cos(angle), std::sin(angle), -speed * std::sin(angle), speed * std::cos(angle)};
+    for (double& value : x) value += off * number(dice);
+    std::vector<double> y = x;
+    few.instance()->first_stage_valid = any.instance()->first_stage_valid = 1;
+    ASSERT_EQ(tk_project(&few.model, few.instance(), 0, x.data(), 10, 1e-5), TACTUS_OK);
+    ASSERT_EQ(tk_project_any(&any.model, any.instance(), 0, y.data(), 10, 1e-5), TACTUS_OK);
+    for (std::size_t i = 0; i < x.size(); ++i) EXPECT_NEAR(x[i], y[i], 1e-14 * (1 + std::abs(speed)));
+    EXPECT_EQ(few.instance()->first_stage_valid, any.instance()->first_stage_valid);
+    EXPECT_LE(few.instance()->constraint_residual, 1e-15 * (2 + 2 * std::abs(speed)));
+  }
+}
+
+// Rows that nearly follow from each other are left to the way with pivots, bit for bit.
+TEST(Project, FewConstraintsThatNearlyAgreeAreLeftToPivots) {
+  Circle few({free_, free_, free_, free_}), any({free_, free_, free_, free_});
+  for (Circle* circle : {&few, &any}) {
+    circle->model.constrain = [](const tactus_model*, tactus_instance*, double, const double* s,
+                                 double* result) -> int {
+      const double made[] = {s[0] + s[1] - 1,  // and s[0] + s[1] + (s[2] + s[3]) / 100 = 1
+                             s[0] + s[1] + 0.01 * (s[2] + s[3]) - 1,
+                             1,
+                             1,
+                             1,
+                             1,
+                             0.01,
+                             0.01};
+      std::memcpy(result, made, sizeof made);
+      return TACTUS_OK;
+    };
+  }
+  double x[4] = {0.501, 0.502, 0.02, -0.01};
+  double y[4] = {0.501, 0.502, 0.02, -0.01};
+  ASSERT_EQ(tk_project(&few.model, few.instance(), 0, x, 10, 0.0), TACTUS_OK);
+  ASSERT_EQ(tk_project_any(&any.model, any.instance(), 0, y, 10, 0.0), TACTUS_OK);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(x[i], y[i]);
+  EXPECT_NEAR(x[0] + x[1], 1, 4e-16);
+  EXPECT_NEAR(x[2] + x[3], 0, 1e-13);  // rounding of the second, a hundred times
+}
+
 TEST(Project, ChangesNothingWhereNothingIsOff) {
   Circle circle({free_, free_, free_, free_});
   circle.instance()->first_stage_valid = 1;

@@ -177,7 +177,7 @@ int tk_rosenbrock_step(const tactus_model* model, tactus_instance* instance, dou
     }
     if (status == TACTUS_OK) {
       error = tk_rodas_error(model, instance, x, after, tolerance);
-      if (tk_is_accepted(model, instance, &trial, error, after, after, &status)) break;
+      if (tk_is_accepted(model, instance, &trial, error, after, after, &status, 0)) break;
     }
     tk_reject(instance, &trial, &factors, error, status);
   }

@@ -8,6 +8,26 @@
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
+/* The power that is given back goes along y, where there are several components. */
+void tk_hold_release(uint32_t count, double period, double energy, const double* y, double sign, const double* u_f,
+                     double* u_s) {
+  double speed = 0.0;
+  double change = 0.0;
+  for (uint32_t i = 0; i < count; i++) {
+    const double by = sign * u_f[i] - u_s[i];
+    speed += y[i] * y[i];
+    change += by * by;
+  }
+  double released = 0.0;
+  if (speed > 0.0) {
+    released = 2.0 * tk_sqrt(change) * tk_sqrt(speed);
+    released = tk_min(released, tk_abs(energy) / period);
+    if (energy <= 0.0) released = -released;
+    released /= speed;
+  }
+  for (uint32_t i = 0; i < count; i++) u_s[i] = sign * u_f[i] + released * y[i];
+}
+
 double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f) {
   const double samples = hold[TK_HOLD_SAMPLES];
   if (samples > 0.0) {

@@ -6,6 +6,7 @@
  * that they are called with, which may be this model's with tangents. Whoever
  * compiles keeps one entry of each kind and makes the rest internal, so that it vanishes before optimisation. */
 #include "kernel/adaptive_inline.h"
+#include "kernel/balance_inline.h"
 #include "kernel/fixed_inline.h"
 #include "kernel/kernel.h"
 
@@ -15,6 +16,10 @@ int tk_model_fixed_steps(const tactus_model* model, tactus_instance* instance, i
 int tk_model_euler_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_rk4_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+int tk_model_midpoint_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
+int tk_model_discrete_gradient_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
+                                     int64_t count);
+int tk_model_passive_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                            double tolerance);
 int tk_model_bs3_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
@@ -50,6 +55,22 @@ int tk_model_rk4_steps(const tactus_model* model, tactus_instance* instance, int
 int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   if (solver != TACTUS_BS3_FIXED) return tk_fixed_steps(model, instance, solver, h, count);
   return tk_fixed_run(&tk_the_model, instance, &tk_bs3_fixed, h, count, 1);
+}
+
+int tk_model_midpoint_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+  if (solver != TACTUS_MIDPOINT) return tk_fixed_steps(model, instance, solver, h, count);
+  return tk_implicit_run(&tk_the_model, model, instance, 0, h, count);
+}
+
+int tk_model_discrete_gradient_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
+                                     int64_t count) {
+  if (solver != TACTUS_DISCRETE_GRADIENT) return tk_fixed_steps(model, instance, solver, h, count);
+  return tk_implicit_run(&tk_the_model, model, instance, 1, h, count);
+}
+
+int tk_model_passive_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
+  if (solver != TACTUS_PASSIVE) return tk_fixed_steps(model, instance, solver, h, count);
+  return tk_passive_run(&tk_the_model, instance, &tk_euler, h, count);
 }
 
 int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,

@@ -18,6 +18,7 @@
 #define TACTUS_KERNEL_STEPPING_H
 
 #include "kernel/kernel.h"
+#include "kernel/project_inline.h"
 #include "kernel/sections.h"
 
 /* Where the first of a run of fixed steps is counted from. */
@@ -120,10 +121,11 @@ TK_ALWAYS_INLINE int tk_give_up(const tactus_model* model, tactus_instance* inst
 /* Whether the trial that led to `after` stands: its error is small, `finite` is so, and `after` can be moved onto the
  * constraints. */
 TK_ALWAYS_INLINE int tk_is_accepted(const tactus_model* model, tactus_instance* instance, const tk_trial* trial,
-                                    double error, const double* finite, double* after, int* status) {
+                                    double error, const double* finite, double* after, int* status, int specialised) {
   if (!(error <= 1.0) || tk_first_not_finite(model->state_count, finite) >= 0) return 0;
   if (model->constraint_count == 0) return 1;
-  *status = tk_project(model, instance, trial->t_after, after, TK_ADAPTIVE_PROJECTIONS, trial->tolerance);
+  *status =
+      tk_project_here(model, instance, trial->t_after, after, TK_ADAPTIVE_PROJECTIONS, trial->tolerance, specialised);
   if (*status == TACTUS_OK) return 1;
   instance->first_stage_valid = 1; /* still the one at (time, states) */
   return 0;

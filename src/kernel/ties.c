@@ -23,7 +23,8 @@
  * In an Instance, at layout.ties: for each event and each relation TK_HAPPENING doubles: when it last happened, how often in a row as soon
  * as it could, the last interval between two that was not 0, and how often in a row that had become shorter; then for each of TK_MOST_TIES
  * TK_TIE doubles (its number: an event, or behind them a relation; the place of c in watched; its kind; its place among the modes
- * below), n of d and n of J d, the direction in which c's other parts are put back; then, of transitions that lately followed each other, how
+ * below), n of d and n of J d, the direction in which c's other parts are put back, and for each relation its side: 1 where its guard is c, -1
+ * where it is -c, else 0 (sign(v) and abs(v) change together, and so they are slid along together); then, of transitions that lately followed each other, how
  * many were kept, and for each of TK_MOST_TIES its event and the discrete section before it; and room for another one. */
 #include "kernel/hybrid.h"
 
@@ -46,14 +47,19 @@ typedef struct tk_tie_entry {
   double* kind;
   double* left; /* its place among the modes that were left */
   double* direction;
-  double* lift; /* J d */
+  double* lift;  /* J d */
+  double* sides; /* by relation */
 } tk_tie_entry;
 
 static uint32_t tk_happening_count(const tactus_model* model) { return model->event_count + model->relation_count; }
 
+static uint32_t tk_tie_size(const tactus_model* model) {
+  return TK_TIE + 2 * model->state_count + model->relation_count;
+}
+
 uint32_t tk_ties_size(const tactus_model* model) {
   if (model->relation_count == 0) return 0;
-  return TK_HAPPENING * tk_happening_count(model) + TK_MOST_TIES * (TK_TIE + 2 * model->state_count) + 1 +
+  return TK_HAPPENING * tk_happening_count(model) + TK_MOST_TIES * tk_tie_size(model) + 1 +
          (TK_MOST_TIES + 1) * (1 + model->discrete_count);
 }
 
@@ -62,8 +68,8 @@ static double* tk_happenings(const tactus_model* model, tactus_instance* instanc
 }
 
 static tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instance, int32_t tie) {
-  double* at = tk_happenings(model, instance) + TK_HAPPENING * tk_happening_count(model) +
-               (uint64_t)tie * (TK_TIE + 2 * (uint64_t)model->state_count);
+  double* at =
+      tk_happenings(model, instance) + TK_HAPPENING * tk_happening_count(model) + (uint64_t)tie * tk_tie_size(model);
   tk_tie_entry entry;
   entry.number = at;
   entry.place = at + 1;
@@ -71,6 +77,7 @@ static tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instan
   entry.left = at + 3;
   entry.direction = at + TK_TIE;
   entry.lift = entry.direction + model->state_count;
+  entry.sides = entry.lift + model->state_count;
   return entry;
 }
 
@@ -104,7 +111,9 @@ int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance,
 
 /* A relation that is slid along, or that watches the guard of a jump on which the motion rests. */
 int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
-  if (tk_is_tied(model, instance, model->event_count + relation)) return 1;
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    if (tk_tie_of(model, (tactus_instance*)instance, i).sides[relation] != 0.0) return 1;
+  }
   const uint32_t event = model->relations[relation].source;
   return model->relations[relation].kind == TACTUS_TRUTH && event > 0 && tk_is_tied(model, instance, event - 1);
 }
@@ -222,26 +231,58 @@ static int tk_tie_slopes(const tactus_model* model, tactus_instance* instance, d
   return TACTUS_OK;
 }
 
+/* What the relations of a tie hold where its c is positive, or where it is not. */
+static void tk_take_side(const tactus_model* model, tactus_instance* instance, const tk_tie_entry* tie,
+                         int is_positive) {
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    if (tie->sides[k] != 0.0) discrete[model->relations[k].held] = (tie->sides[k] > 0.0) == is_positive ? 1.0 : 0.0;
+  }
+}
+
 /* The flow with all that is slid along not holding; and the directions of the ties. */
 static int tk_flows(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow) {
-  double* discrete = tactus_data(instance) + model->layout.discrete;
   const uint32_t n = model->state_count;
   for (int32_t i = 0; i < instance->tie_count; i++) {
-    const uint32_t number = (uint32_t)*tk_tie_of(model, instance, i).number;
-    if (number >= model->event_count) discrete[model->relations[number - model->event_count].held] = 0.0;
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.number >= (double)model->event_count) tk_take_side(model, instance, &tie, 0);
   }
   int status = model->derivative(model, instance, t, x, flow);
   for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
     const tk_tie_entry tie = tk_tie_of(model, instance, i);
-    const uint32_t number = (uint32_t)*tie.number;
-    if (number < model->event_count) continue;
-    double* held = &discrete[model->relations[number - model->event_count].held];
-    *held = 1.0;
+    if (*tie.number < (double)model->event_count) continue;
+    tk_take_side(model, instance, &tie, 1);
     status = model->derivative(model, instance, t, x, tie.direction);
-    *held = 0.0;
+    tk_take_side(model, instance, &tie, 0);
     for (uint32_t k = 0; k < n; k++) tie.direction[k] -= flow[k];
   }
   return status;
+}
+
+/* Which relations have the guard of relation `first`, or its opposite: at the present state and beside it, along `aside`. */
+static int tk_find_sides(const tactus_model* model, tactus_instance* instance, uint32_t first, const double* aside,
+                         double* sides) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  const double* x = tk_states(model, instance);
+  double* moved = tk_stage_vector(model, instance, TK_ERRORS);
+  const double step = tk_small_step(model, x, aside);
+  for (int point = 0; point < 2; point++) {
+    for (uint32_t i = 0; i < model->state_count; i++) moved[i] = x[i] + (point == 0 ? -step : step) * aside[i];
+    const int status = tk_watch(model, instance, instance->time, moved);
+    if (status != TACTUS_OK) return status;
+    const double c = watched[model->relations[first].guard];
+    for (uint32_t k = 0; k < model->relation_count; k++) {
+      const tactus_relation* relation = &model->relations[k];
+      const double guard = watched[relation->guard];
+      const double side = relation->kind != TACTUS_TRUTH || relation->source > 0 || c == 0.0 ? 0.0
+                          : guard == c                                                       ? 1.0
+                          : guard == -c                                                      ? -1.0
+                                                                                             : 0.0;
+      sides[k] = point == 0 || sides[k] == side ? side : 0.0;
+    }
+  }
+  sides[first] = 1.0;
+  return TACTUS_OK;
 }
 
 /* The shares of the shortest point in the convex hull of `count` points of `size` doubles each: from equal ones, the best exchange between two
@@ -544,6 +585,7 @@ static int tk_add_mode_tie(const tactus_model* model, tactus_instance* instance,
   *tie.place = (double)place;
   *tie.left = (double)left;
   *tie.kind = (double)TK_RESTING_MODE;
+  tk_zero(model->relation_count, tie.sides);
   if (tk_is_other_side(model, instance, instance->tie_count)) {
     *tie.kind = (double)TK_OTHER_SIDE;
     tk_zero(model->state_count, tie.direction);
@@ -632,6 +674,7 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
   *tie.number = (double)number;
   *tie.place = (double)(event->first + closing);
   *tie.kind = (double)TK_OF_ONE;
+  tk_zero(model->relation_count, tie.sides);
   int status = tk_lift(model, instance, &tie);
   if (status != TACTUS_OK) return tk_fail(instance, status, -1);
   instance->tie_count++;
@@ -709,11 +752,16 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
   for (uint32_t k = 0; k < model->relation_count; k++) {
     const uint32_t number = model->event_count + k;
     if (model->relations[k].kind != TACTUS_TRUTH || model->relations[k].source > 0) continue;
-    if (happened[TK_HAPPENING * number + 1] < tk_often || tk_is_tied(model, instance, number)) continue;
+    if (happened[TK_HAPPENING * number + 1] < tk_often || tk_is_relation_tied(model, instance, k)) continue;
     if (instance->tie_count >= TK_MOST_TIES) return 0;
     const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
-    double* held = tactus_data(instance) + model->layout.discrete + model->relations[k].held;
-    const double was = *held;
+    const double was = tactus_data(instance)[model->layout.discrete + model->relations[k].held];
+    /* Beside the surface along the flow, which crosses it. */
+    if (model->derivative(model, instance, instance->time, tk_states(model, instance), tie.lift) != TACTUS_OK ||
+        tk_find_sides(model, instance, k, tie.lift, tie.sides) != TACTUS_OK) {
+      tk_clear_failure(instance);
+      continue;
+    }
     *tie.number = (double)number;
     *tie.place = (double)model->relations[k].guard;
     *tie.kind = (double)TK_OF_ONE;
@@ -728,7 +776,7 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
     if (share >= 0.0 && share <= 1.0 && !tk_put_still(model, instance, instance->tie_count - 1, strength)) share = -1.0;
     if (!(share >= 0.0 && share <= 1.0)) {
       instance->tie_count--;
-      *held = was;
+      tk_take_side(model, instance, &tie, was > 0.5);
       tk_clear_failure(instance);
       continue;
     }
@@ -781,10 +829,15 @@ static void tk_release_one(const tactus_model* model, tactus_instance* instance,
   happened[2] = tk_infinite();
   happened[3] = 0.0;
   if (number >= model->event_count) {
-    tactus_data(instance)[model->layout.discrete + model->relations[number - model->event_count].held] =
-        share > 1.0 ? 1.0 : 0.0;
+    tk_take_side(model, instance, &tie, share > 1.0);
+    for (uint32_t k = 0; k < model->relation_count; k++) {
+      if (tie.sides[k] == 0.0) continue;
+      double* other = tk_happenings(model, instance) + TK_HAPPENING * (model->event_count + k);
+      other[0] = -tk_infinite();
+      other[1] = 0.0;
+    }
   }
-  const uint32_t size = TK_TIE + 2 * model->state_count;
+  const uint32_t size = tk_tie_size(model);
   for (int32_t i = loose + 1; i < instance->tie_count; i++) {
     tk_copy(size, tk_tie_of(model, instance, i).number, tk_tie_of(model, instance, i - 1).number);
   }

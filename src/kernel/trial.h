@@ -17,8 +17,9 @@ using Derivative = int (*)(const tactus_model*, tactus_instance*, double t, cons
 class Trial {
  public:
   Trial(Derivative derivative, const std::vector<double>& start, double start_time = 0.0, std::uint32_t warm_count = 0,
-        std::uint32_t discrete_count = 0) {
+        std::uint32_t discrete_count = 0, decltype(tactus_model::structure) structure = nullptr) {
     model.abi = TACTUS_ABI;
+    model.structure = structure;
     model.state_count = static_cast<std::uint32_t>(start.size());
     model.warm_count = warm_count;
     model.discrete_count = discrete_count;

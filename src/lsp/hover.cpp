@@ -55,6 +55,10 @@ Json hover(const View& view, std::uint32_t offset) {
     if (fact && !fact->shape.empty()) head += ", " + fact->shape;
     if (fact && !fact->unit.empty()) head += fmt::format(", in {}", fact->unit);
     if (fact && !fact->value.empty()) head += fmt::format(", = {}", fact->value);
+    if (const compiler::Fact* inside = fact ? nullptr : fact_of_member(view, symbol)) {
+      if (!inside->shape.empty()) head += ", " + inside->shape;
+      if (!inside->unit.empty()) head += fmt::format(", in {}", inside->unit);
+    }
     if (symbol.file != this_file) head += fmt::format(", of {}", view.names.files[symbol.file].path);
     const std::string shown = definition_text(view, symbol);
     return hover_text(view, shown.empty() ? head : head + "\n\n" + code(view, shown), occurrence->place);

@@ -132,6 +132,13 @@ class ItemNames {
       }
       return expressions_.scan_rest(scope);
     }
+    const bool is_storage =
+        walk_.spells("storage") && walk_.kind(1) == TokenKind::left_paren && section != Section::boundary;
+    const bool is_guard = walk_.spells("guard") && walk_.at_plain_name(1);
+    if ((is_storage || is_guard) && walk_.table.dialect == parse::Dialect::tact) {
+      ++walk_.here;
+      return expressions_.scan_rest(scope);
+    }
     switch (section) {
       case Section::boundary:
         return statements_.read_conditions(scope);

@@ -39,10 +39,23 @@ std::vector<Place> comments_between(const View& view, std::uint32_t from, std::u
   return all;
 }
 
-// `a.x` for a member of an instance: as the compiler calls it.
 const compiler::Fact* fact_of(const View& view, const Symbol& symbol) {
   if (!view.facts || symbol.scope != ScopeId(0) || symbol.file != this_file) return nullptr;
   return view.facts->find(symbol.name);
+}
+
+const compiler::Fact* fact_of_member(const View& view, const Symbol& symbol) {
+  if (!view.facts || symbol.scope == ScopeId(0) || symbol.file != this_file || !symbol.scope.valid()) return nullptr;
+  const SymbolId module = view.names.scopes[symbol.scope].owner;
+  if (!module.valid()) return nullptr;
+  for (const Symbol& instance : view.names.symbols) {
+    if (instance.instance_of != module || instance.scope != ScopeId(0)) continue;
+    for (const char* element : {"", "[1]"}) {
+      if (const compiler::Fact* fact = view.facts->find(fmt::format("{}{}.{}", instance.name, element, symbol.name)))
+        return fact;
+    }
+  }
+  return view.facts->find(fmt::format("{}[1].{}", view.names.symbols[module].name, symbol.name));
 }
 
 std::string signature(const Symbol& symbol) {

@@ -42,6 +42,8 @@ std::vector<Place> comments_between(const View& view, std::uint32_t from, std::u
 
 // What the compiler knows of a symbol; null when it is not there or not compiled.
 const compiler::Fact* fact_of(const View& view, const Symbol& symbol);
+// What it knows of a module's name, by the first instance of the module in the file that has one of its own; else null.
+const compiler::Fact* fact_of_member(const View& view, const Symbol& symbol);
 // "f(x, y)"
 std::string signature(const Symbol& symbol);
 

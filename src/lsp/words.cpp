@@ -21,7 +21,7 @@ constexpr WordDoc words[] = {
     {"writes", "outputs: values that go outside; `writes force = -F` gives one a name of the device"},
     {"observes", "events that reach the reactive part: `observes event clock rate 0.1`"},
     {"event", "an instant: `event E every 0.1;`, `event E when x > 1;`, `event E at 5, 7;`"},
-    {"rate", "how often: behind `observes event` a period in seconds, elsewhere a frequency with its unit"},
+    {"rate", "an instance's own step, `s = S() rate 1 [kHz];`; behind `observes event` a period in seconds"},
     {"when", "the condition at which something happens"},
     {"with", "`x with x(0) = 1`: whose start is given; `interact arm with hand`: whose touch"},
     {"if", "a choice: `if c then a else b`, or `if(c, a, b)`"},
@@ -48,7 +48,7 @@ constexpr WordDoc words[] = {
     {"require", "a breach stops the run: `require x >= 0 else \"..\";`"},
     {"expect", "a breach is a warning: `expect x >= 0 else \"..\";`"},
     {"stop", "ends the run well: `stop when charge <= 0 \"flat\";`"},
-    {"join", "connects two power ports: `join a.end to b.end;`"},
+    {"join", "connects two power ports: `join a.end to b.end;`; between rates `hold`, `extrapolate` or `passive`"},
     {"interact", "lets a hand touch a mechanism: `interact arm with hand push 500 [N/m];`"},
     {"apply", "adds a force at a point or a torque on a body: `apply F at P;`"},
     {"invariant", "a consequence of the equations, used for projection: `invariant transpose(R) * R = identity(3);`"},
@@ -61,13 +61,18 @@ constexpr WordDoc words[] = {
     {"t", "the time, in seconds"},
     {"pi", "3.14159.., half a turn"},
     {"power", "a port that carries power: `power end: F -> v;`; also the function `power(x, n)`"},
+    {"storage",
+     "x' = (J - R) dH/dx + G u, given by its matrices: `storage (q, p) energy H = e structure J = .., R = .., G = .. power F -> v;`"},
+    {"guard", "a passivity observer and controller at a port: `guard a.end;`"},
 };
 
 constexpr WordDoc settings[] = {
     {"starting_time", "the time at the start; 0 when not given"},
     {"ending_time", "the time at which the run ends"},
     {"step_size", "the fixed step, or an adaptive solver's largest"},
-    {"solver", "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode"},
+    {"solver",
+     "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode; with an energy passive, passive_bs3, passive_rk4, "
+     "discrete_gradient, gonzalez or mean_value; midpoint"},
     {"tolerance", "of an adaptive solver; 1e-6 when not given"},
     {"record_period", "the time between two recorded rows"},
     {"event_precision", "how exactly the time of an event is located"},

@@ -28,10 +28,18 @@ Stages stages_of(int solver) {
       return {8, 130};
     case TACTUS_PASSIVE:
       return {1, 10, 10, 250};
+    case TACTUS_PASSIVE_BS3:
+      return {3, 24, 12, 252};
+    case TACTUS_PASSIVE_RK4:
+      return {4, 30, 13, 253};
     case TACTUS_MIDPOINT:
-      return {6, 50, 0, 0, 31};
+      return {4, 40, 0, 0, 62};
     case TACTUS_DISCRETE_GRADIENT:
-      return {6, 60, 12, 62, 31};
+      return {4, 60, 6, 96, 62};
+    case TACTUS_GONZALEZ:
+      return {6, 80, 12, 82, 42};
+    case TACTUS_MEAN_VALUE:
+      return {6, 120, 30, 202, 42};
     default:
       return {4, 16};
   }

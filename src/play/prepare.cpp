@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "api/blame.h"
 #include "lsp/text.h"
 #include "runtime/sim/shooting.h"
 
@@ -21,7 +22,9 @@ void make_world(Prepared& prepared, const std::vector<Moved>& moved, double peri
   running->owner = prepared.code;
   prepared.failure = running->world->start(parameters_of(model, moved),
                                            sim::has_later_conditions(model) ? prepared.code->with_tangents() : nullptr);
-  if (!prepared.failure) prepared.running = std::move(running);
+  if (prepared.failure) return;
+  running->world->plan_elsewhere();
+  prepared.running = std::move(running);
 }
 
 }  // namespace
@@ -47,10 +50,15 @@ Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides
   prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
   if (!prepared.compiled.program) return prepared;
   emit_llvm::JitOptions tiers;
-  tiers.tangents = tangent::needed_at_the_start(*prepared.compiled.program);
+  tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
+  prepared.texts = texts;
   make_world(prepared, moved, period);
+  if (prepared.failure) {
+    api::KeptInstance none;
+    api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, {.overrides = overrides});
+  }
   return prepared;
 }
 

@@ -31,6 +31,7 @@ struct Prepared {
   std::shared_ptr<emit_llvm::CompiledModel> code;  // null: it did not
   std::unique_ptr<live::Running> running;          // null: or its start failed
   std::optional<sim::Failure> failure;
+  std::vector<api::Text> texts;  // what it was compiled from; empty: code that was there already
 };
 
 [[nodiscard]] Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides,

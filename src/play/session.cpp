@@ -9,6 +9,7 @@
 #include <fstream>
 #include <utility>
 
+#include "api/blame.h"
 #include "play/describe.h"
 #include "runtime/trace/replace_file.h"
 
@@ -94,10 +95,12 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
       options_(std::move(options)),
       texts_(std::move(texts)),
       code_(std::move(first.code)),
+      code_texts_(std::move(first.texts)),
       diagnostics_(diagnostic_items(first.compiled)),
       was_paused_(options_.begins_paused) {
   parameters_ = first.running->world->parameters();
   first.running->generation = generation_;
+  give_hand(*first.running->world);
   loop_ = std::make_unique<live::Loop>(std::move(first.running), options_.loop, options_.begins_paused);
   notes_ = loop_->notes();
 }
@@ -298,6 +301,14 @@ void Session::reset(Listener from) {
   audience_.tell_all(text_of({{"type", "note"}, {"text", "it does not start: " + prepared.failure->text}}));
 }
 
+void Session::give_hand(live::World& world) {
+  const double period = world.timing().period;
+  if (!options_.make_hand) return;
+  if (!simulated_ || simulated_period_ != period) simulated_ = options_.make_hand(period);
+  simulated_period_ = period;
+  world.set_hand(simulated_);
+}
+
 // The loop takes one world at a time; of several that wait only the newest counts.
 void Session::adopt(Prepared prepared, bool goes_on) {
   if (loop_->settle()) {
@@ -308,6 +319,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   // A world that stands still because it failed has nothing to go on with.
   const bool keeps = goes_on && loop_->current().status == TACTUS_OK;
   prepared.running->generation = ++generation_;
+  give_hand(*prepared.running->world);
   const std::vector<double> started_with = prepared.running->world->parameters();
   std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
   if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);
@@ -318,6 +330,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   }
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
   free_aside(std::exchange(code_, std::move(prepared.code)));
+  if (!prepared.texts.empty()) code_texts_ = std::move(prepared.texts);
   parameters_ = std::move(parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
@@ -368,7 +381,16 @@ Json Session::statistics() {
                 {"longest", microseconds(histogram.longest())}};
   };
   const std::int64_t ticks = counted.ticks;
+  Json plans = nullptr;
+  if (const live::Planner* planner = loop_->current().world->planner()) {
+    const live::Planner::Counts& counts = planner->counts();
+    plans = {{"begun", counts.begun.load()},
+             {"failed", counts.failed.load()},
+             {"late", counts.late.load()},
+             {"dropped", counts.dropped.load()}};
+  }
   return {{"ticks", ticks},
+          {"plans", plans},
           {"late", times(counted.late)},
           {"compute", times(counted.compute)},
           {"missed", counted.missed.load()},
@@ -416,8 +438,11 @@ void Session::go_on() {
   }
   const int status = now.status.load(std::memory_order_acquire);
   if (status != TACTUS_OK && !told_failure_) {
-    failure_ = sim::describe_failure(now.world->model(), *now.world->instance().get(),
-                                     static_cast<tactus_status>(status), false);
+    const tactus_model& model = now.world->model();
+    failure_ = sim::describe_failure(model, *now.world->instance().get(), static_cast<tactus_status>(status), false);
+    api::KeptInstance last;
+    last.keep(model, *now.world->instance().get());
+    api::blame(*failure_, model, last, now.world->timing().period, code_texts_, {.overrides = options_.overrides});
     told_failure_ = true;
     audience_.tell_all(text_of(state_message()));
   }

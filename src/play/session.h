@@ -47,6 +47,8 @@ struct SessionOptions {
   double period = 0;    // 0: as the text says
   Overrides overrides;  // --set
   live::LoopOptions loop;
+  // What stands behind the hand in a person's place, for a period; empty, or null: a person.
+  std::function<std::shared_ptr<live::Hand>(double period)> make_hand;
   bool begins_paused = false;
   bool waits_for_page = false;  // paused until the first page is there, so that it sees the beginning
   // Called, on another thread, when an edit is compiled: call take_edits then, else it waits for the next go_on.
@@ -88,6 +90,7 @@ class Session {
   void begin_compiling();
   void finish_compiling();
   void adopt(Prepared prepared, bool goes_on);
+  void give_hand(live::World& world);
   void free_aside(std::shared_ptr<emit_llvm::CompiledModel> code);
   void note_overrun();
 
@@ -100,7 +103,8 @@ class Session {
   SessionOptions options_;
   std::vector<SourceText> texts_;
   std::shared_ptr<emit_llvm::CompiledModel> code_;
-  std::vector<double> parameters_;  // by place, as they are now
+  std::vector<api::Text> code_texts_;  // what it was compiled from
+  std::vector<double> parameters_;     // by place, as they are now
   std::unique_ptr<live::Loop> loop_;
   std::uint32_t generation_ = 1;
 
@@ -113,6 +117,8 @@ class Session {
   std::vector<std::future<void>> freeing_;
   Json diagnostics_ = Json::array();
 
+  std::shared_ptr<live::Hand> simulated_;  // in a person's place
+  double simulated_period_ = 0;
   std::optional<Listener> holder_;  // who has the hand
   double speed_ = 1;
   bool was_paused_ = false;

@@ -11,6 +11,7 @@
 #include "compiler/check/events.h"
 #include "compiler/check/jumps.h"
 #include "compiler/check/roles.h"
+#include "compiler/check/run_length.h"
 #include "compiler/check/settings.h"
 #include "compiler/check/shapes.h"
 #include "compiler/parse/parse.h"
@@ -18,7 +19,7 @@
 namespace check {
 
 Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base::NameId, double> overrides,
-            table::Files& files, diag::Sink& diags) {
+            table::Files& files, diag::Sink& diags, std::span<const parse::Given> given) {
   Model model;
   model.tree = &tree;
   model.overrides = std::move(overrides);
@@ -28,10 +29,11 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   find_roles(model, names, diags);
   read_settings(model, names, diags);
   read_events(model, names, diags);
+  report_long_runs(model, names, diags);
   read_jumps(model, names, diags);
   read_drawings(model, names, diags);
   infer_shapes(model, names, files, diags);
-  if (!diags.has_errors()) infer_dimensions(model, names, diags);
+  if (!diags.has_errors()) infer_dimensions(model, names, given, diags);
   return model;
 }
 

@@ -8,15 +8,20 @@
 // still open is a scalar. A last walk reports what does not fit.
 #pragma once
 
+#include <span>
+
 #include "compiler/check/model.h"
+#include "compiler/parse/given.h"
 #include "compiler/table/files.h"
 #include "diag/sink.h"
 
 namespace check {
 
 // Always returns a model; it is fit for use only if nothing was reported as an error. `tree` must outlive it.
-// `overrides` are values from outside (`--set`) for constants and parameters; `files` are what tables read.
+// `overrides` are values from outside (`--set`) for constants and parameters; `files` are what tables read; `given` is what instances
+// give to parameters of their modules.
 [[nodiscard]] Model check(const parse::Tree& tree, base::Names& names,
-                          std::unordered_map<base::NameId, double> overrides, table::Files& files, diag::Sink& diags);
+                          std::unordered_map<base::NameId, double> overrides, table::Files& files, diag::Sink& diags,
+                          std::span<const parse::Given> given = {});
 
 }  // namespace check

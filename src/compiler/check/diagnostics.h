@@ -73,6 +73,9 @@ inline constexpr diag::Kind<std::string, std::string> target_count{
 inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
 inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 
+inline constexpr diag::Kind<std::string, std::string, Text> long_run{"C070", "{} makes {} {} in this run",
+                                                                     diag::Severity::warning};
+
 inline constexpr diag::Kind<Text, Text> join_of_given{
     "C061", "the port `{}` cannot be joined: what enters it, `{}`, is given elsewhere"};
 

@@ -45,6 +45,8 @@ std::string complaint(const Origin& origin) {
       return fmt::format("`{}` needs components of one dimension", origin.what);
     case Origin::drawing:
       return fmt::format("the lengths of this `{}` differ", origin.what);
+    case Origin::given:
+      return fmt::format("what the parameter `{}` is given does not fit its unit", origin.what);
     case Origin::inside:
     case Origin::pure:
       break;
@@ -134,6 +136,7 @@ class Contradictions {
       case Origin::branches:
       case Origin::arguments:
       case Origin::drawing:
+      case Origin::given:
         return tree_[part_of(tree_, origin.right, origin.component)].span;
       default:
         return tree_[origin.left].span;

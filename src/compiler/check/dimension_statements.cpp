@@ -31,7 +31,9 @@ class Statements {
       expressions_.need_time(condition.time, "the time of a start");
     }
     for (const parse::Equation& equation : tree_.equations)
-      if (!equation.is_of_book) relate(Origin::equation, equation.left, equation.right);
+      // Of the book, sums of energies are in their unit; its rates are made of ports, which are checked where they stand.
+      if (!equation.is_of_book || tree_[equation.left].kind == NodeKind::name)
+        relate(Origin::equation, equation.left, equation.right);
     for (std::uint32_t i = 0; i < tree_.transitions.size(); ++i) collect_transition(i);
     for (const parse::Equation& invariant : tree_.invariants) relate(Origin::equation, invariant.left, invariant.right);
     for (std::size_t i = 0; i < model_.plans.size(); ++i) collect_plan(i);
@@ -62,6 +64,18 @@ class Statements {
     for (const parse::Energy& energy : tree_.energies)
       system_.works.push_back({expressions_.evaluate(energy.variable, {}).item(0), energy.variable});
     for (const parse::Power& power : tree_.powers) collect_power(power);
+  }
+
+  // What an instance gives to a parameter is measured as the module's default is; a bare number takes that dimension.
+  void collect_given(const parse::Given& given) {
+    const DimensionValue declared = expressions_.evaluate(given.declared, {});
+    if (!declared.item(0).is_rigid()) return;
+    const Origin origin{Origin::given, given.declared, given.value, names_.text(given.parameter)};
+    const DimensionValue value = expressions_.evaluate(given.value, {});
+    if (value.items.size() == 1 && value.item(0).is_rigid())
+      system_.constrain(origin, declared.item(0), value.item(0));
+    else if (const auto own = given.name.valid() ? model_.find(given.name) : std::nullopt)
+      system_.constrain(origin, declared.item(0), system_.unknown_of(*own, 0));
   }
 
  private:
@@ -217,9 +231,11 @@ class Statements {
 
 }  // namespace
 
-void collect_dimensions(Model& model, base::Names& names, DimensionSystem& system, ToldPlaces& told,
-                        diag::Sink& diags) {
-  Statements(model, names, system, told, diags).collect();
+void collect_dimensions(Model& model, base::Names& names, std::span<const parse::Given> given, DimensionSystem& system,
+                        ToldPlaces& told, diag::Sink& diags) {
+  Statements statements(model, names, system, told, diags);
+  statements.collect();
+  for (const parse::Given& each : given) statements.collect_given(each);
 }
 
 }  // namespace check

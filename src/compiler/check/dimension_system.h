@@ -26,12 +26,14 @@ struct Origin {
     arguments,
     parts,
     drawing,
+    given,
     inside,
     pure
   } kind;
   parse::NodeId left = {};   // of which the dimensions are compared; for `definition`, `inside`, `pure` the expression
   parse::NodeId right = {};  // not valid for these
-  std::string_view what = {};  // definition: the name; drawing: its kind; arguments, parts, inside, pure: of what
+  std::string_view what =
+      {};  // definition: the name; given: the parameter; drawing: its kind; arguments, parts, inside, pure: of what
   std::uint32_t component = 0;
   parse::NodeId call = {};  // the function's call whose body this stands in; not valid outside
 };

@@ -78,11 +78,11 @@ void report_works(const Model& model, const base::Names& names, const DimensionS
 
 }  // namespace
 
-void infer_dimensions(Model& model, base::Names& names, diag::Sink& diags) {
+void infer_dimensions(Model& model, base::Names& names, std::span<const parse::Given> given, diag::Sink& diags) {
   if (!has_units(*model.tree)) return;
   DimensionSystem system(model, names);
   ToldPlaces told;
-  collect_dimensions(model, names, system, told, diags);
+  collect_dimensions(model, names, given, system, told, diags);
   if (system.is_exhausted()) return;
   for (std::uint32_t contradiction : system.solver.solve()) report_contradiction(system, contradiction, told, diags);
   report_works(model, names, system, told, diags);

@@ -10,12 +10,15 @@
 // What fits any dimension, and why: docs/decisions/0007-dimensions.md.
 #pragma once
 
+#include <span>
+
 #include "compiler/check/model.h"
+#include "compiler/parse/given.h"
 #include "diag/sink.h"
 
 namespace check {
 
 // Settles Symbol::dimensions and Symbol::written_unit.
-void infer_dimensions(Model& model, base::Names& names, diag::Sink& diags);
+void infer_dimensions(Model& model, base::Names& names, std::span<const parse::Given> given, diag::Sink& diags);
 
 }  // namespace check

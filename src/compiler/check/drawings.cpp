@@ -227,7 +227,8 @@ class DrawingReader {
       report.hint("write `color \"{}\"`", is_word ? names_.text(node.name) : "red");
       return;
     }
-    const std::string& text = tree_.texts[node.text];
+    std::string text = tree_.texts[node.text];
+    if (text == "steel") text = "#71797e";  // no colour of the web, and a common one in models
     const bool is_hex =
         text.size() == 7 && text[0] == '#' && text.find_first_not_of("0123456789abcdefABCDEF", 1) == std::string::npos;
     if (!is_hex && !is_among(color_names, text)) {

@@ -129,7 +129,8 @@ class EventReader {
   double period(NodeId id) {
     double value = number(id, "the period of an event", tree_[id].span);
     if (value > 0) return value;
-    diags_.report(tree_[id].span, bad_setting, "the period of an event must be greater than 0");
+    diags_.report(tree_[id].span, bad_setting, "the period of an event must be greater than 0")
+        .hint("ten times a second is `every 0.1`");
     return 1;
   }
 
@@ -180,6 +181,12 @@ class EventReader {
 
   void report_unknown(NodeId id, const BoundNames* scope) {
     const std::string& name = names_.text(tree_[id].name);
+    if (find(tree_[id].name)) {
+      diags_.report(tree_[id].span, not_a_value, fmt::format("the event `{}`", name))
+          .hint("a behaviour answers it with a handler of its own: `{{ {} => .. }}`", name);
+      keep(id);
+      return;
+    }
     auto report = diags_.report(tree_[id].span, unknown_name, name);
     std::vector<std::string_view> known;
     for (const BoundNames* bound = scope; bound; bound = bound->outer) known.push_back(names_.text(bound->name));
@@ -192,7 +199,11 @@ class EventReader {
       report.hint(
           "a handler reads behaviours and names of the equations; the own old value needs a name: `init a = 0`");
     }
-    // So that the passes behind this one do not stumble over it again.
+    keep(id);
+  }
+
+  // So that the passes behind this one do not stumble over it again.
+  void keep(NodeId id) {
     model_.by_name.emplace(tree_[id].name, model_.symbols.push({Role::variable, tree_[id].name, tree_[id].span, {}}));
   }
 

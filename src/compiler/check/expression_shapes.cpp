@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "base/growth.h"
 #include "base/nearest.h"
@@ -10,6 +11,7 @@
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/foreign_functions.h"
 #include "compiler/parse/parse.h"
+#include "compiler/parse/units.h"
 
 namespace check {
 
@@ -202,7 +204,7 @@ Known ExpressionShapes::shape_of_name(NodeId id, const Scope* scope) {
     }
     return {};
   }
-  if (symbol.role == Role::parameter) return Known::of(Shape::scalar());
+  if (symbol.role == Role::parameter) return Known::of(symbol.shape);
   return symbol.open ? Known() : Known::of(symbol.shape);
 }
 
@@ -307,15 +309,36 @@ Known ExpressionShapes::shape_of_sum_over(NodeId id, const Scope* scope, int dep
   return result;
 }
 
+void ExpressionShapes::report_index(NodeId whole, NodeId index) {
+  auto report = diags_.report(tree_[index].span, index_not_constant);
+  std::vector<NodeId> open{index};
+  bool has_names = false, is_of_units = true;
+  while (!open.empty()) {
+    const parse::Node& node = tree_[open.back()];
+    const NodeId at = open.back();
+    open.pop_back();
+    if (node.kind == NodeKind::name) {
+      has_names = true;
+      is_of_units = is_of_units && parse::find_unit(names_.text(node.name)).has_value();
+    }
+    for (const parse::Child& child : tree_.children_of(at)) open.push_back(child.node);
+  }
+  if (has_names && is_of_units && tree_[index].kind != NodeKind::call)
+    report.hint(
+        "a unit stands behind a number, `3 [{0}]`; what `{1}` is measured in follows from its equations, and "
+        "`{1} * 1 [{0}]` multiplies it",
+        parse::print(tree_, names_, index), parse::print(tree_, names_, tree_.child(whole, 0)));
+  else
+    report.hint("components are numbered from 1: `p[1]`");
+}
+
 Known ExpressionShapes::shape_of_index(NodeId id, const Scope* scope, int depth) {
   const parse::Node& node = tree_[id];
   Known base = shape_of(tree_.child(id, 0), scope, depth + 1);
   for (std::uint32_t i = 1; i < node.child_count; ++i) {
     auto index = numbers_.whole(tree_.child(id, i), scope);
     if (!index) {
-      if (rules_.is_reporting)
-        diags_.report(tree_[tree_.child(id, i)].span, index_not_constant)
-            .hint("components are numbered from 1: `p[1]`");
+      if (rules_.is_reporting) report_index(id, tree_.child(id, i));
       return {};
     }
     if (!base.is_fixed()) continue;
@@ -376,9 +399,15 @@ Known ExpressionShapes::shape_of_call(NodeId id, const Scope* scope, int depth) 
   }
   int count = static_cast<int>(node.child_count) - 1;
   if (count < builtin->fewest || count > builtin->most) {
-    if (rules_.is_reporting)
-      diags_.report(node.span, argument_count, name, arguments_text(static_cast<std::size_t>(count)))
-          .hint("write `{}`", builtin->usage);
+    if (rules_.is_reporting) {
+      auto report = diags_.report(node.span, argument_count, name, arguments_text(static_cast<std::size_t>(count)));
+      if (builtin->id == Builtin::diff && count == 1) {
+        const NodeId of = tree_.child(id, 1);
+        const std::string text = parse::print(tree_, names_, of);
+        report.hint("the derivative by time is `{}'`", tree_[of].kind == NodeKind::name ? text : "(" + text + ")");
+      }
+      report.hint("write `{}`", builtin->usage);
+    }
     return {};
   }
   const BuiltinCall known{*builtin, tree_, id,

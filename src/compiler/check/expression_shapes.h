@@ -76,6 +76,7 @@ class ExpressionShapes {
   Known shape_of_in_set(parse::NodeId id, const Scope* scope, int depth);
   Known shape_of_sum_over(parse::NodeId id, const Scope* scope, int depth);
   Known shape_of_index(parse::NodeId id, const Scope* scope, int depth);
+  void report_index(parse::NodeId whole, parse::NodeId index);
   Known shape_of_call(parse::NodeId id, const Scope* scope, int depth);
   Known shape_of_table(parse::NodeId id, const Scope* scope, int depth);
   Known shape_of_function(parse::NodeId id, SymbolId symbol, const Scope* scope, int depth);

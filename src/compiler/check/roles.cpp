@@ -34,7 +34,14 @@ class Roles {
  private:
   void declare() {
     for (std::uint32_t i = 0; i < tree_.constants.size(); ++i) declare(Role::constant, tree_.constants[i], i);
-    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) declare(Role::parameter, tree_.parameters[i], i);
+    for (std::uint32_t i = 0; i < tree_.parameters.size(); ++i) {
+      declare(Role::parameter, tree_.parameters[i], i);
+      // It is refused for that; what reads it is not to be told of a number.
+      const auto vector = model_.find(tree_.parameters[i].name);
+      const parse::Node& value = tree_[tree_.parameters[i].value];
+      if (vector && value.kind == NodeKind::tuple)
+        model_.symbols[*vector].shape = expr::Shape::vector(value.child_count);
+    }
     for (std::uint32_t i = 0; i < tree_.functions.size(); ++i) declare(Role::function, tree_.functions[i], i);
     for (std::uint32_t i = 0; i < tree_.behaviours.size(); ++i) {
       const parse::Behaviour& behaviour = tree_.behaviours[i];

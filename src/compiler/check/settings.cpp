@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
 
 #include "abi/model.h"
 #include "base/nearest.h"
@@ -15,6 +18,59 @@ namespace check {
 namespace {
 
 using parse::NodeKind;
+
+struct Elsewhere {
+  std::string_view theirs;  // in lower case, without `_`
+  std::string_view ours;
+};
+
+constexpr Elsewhere settings_elsewhere[] = {{"stoptime", "ending_time"},
+                                            {"endtime", "ending_time"},
+                                            {"finaltime", "ending_time"},
+                                            {"tend", "ending_time"},
+                                            {"tstop", "ending_time"},
+                                            {"tfinal", "ending_time"},
+                                            {"tmax", "ending_time"},
+                                            {"duration", "ending_time"},
+                                            {"starttime", "starting_time"},
+                                            {"tstart", "starting_time"},
+                                            {"t0", "starting_time"},
+                                            {"dt", "step_size"},
+                                            {"h", "step_size"},
+                                            {"step", "step_size"},
+                                            {"timestep", "step_size"},
+                                            {"fixedstep", "step_size"},
+                                            {"maxstep", "step_size"},
+                                            {"tol", "tolerance"},
+                                            {"rtol", "tolerance"},
+                                            {"reltol", "tolerance"},
+                                            {"abstol", "tolerance"},
+                                            {"method", "solver"},
+                                            {"integrator", "solver"},
+                                            {"algorithm", "solver"},
+                                            {"interval", "record_period"},
+                                            {"outputinterval", "record_period"},
+                                            {"sampletime", "record_period"}};
+constexpr Elsewhere solvers_elsewhere[] = {{"ode45", "tsit5"},       {"rk45", "tsit5"},
+                                           {"dopri5", "tsit5"},      {"ode23", "bs3"},
+                                           {"rk23", "bs3"},          {"ode15s", "cvode"},
+                                           {"bdf", "cvode"},         {"lsoda", "cvode"},
+                                           {"dassl", "cvode"},       {"ida", "cvode"},
+                                           {"ode23s", "rosenbrock"}, {"ode23t", "rosenbrock"},
+                                           {"radau", "rosenbrock"},  {"radauiia", "rosenbrock"},
+                                           {"ode113", "dop853"},     {"ode4", "rk4"},
+                                           {"rungekutta", "rk4"},    {"rk", "rk4"},
+                                           {"ode1", "euler"}};
+
+std::string_view translated(std::span<const Elsewhere> table, std::string_view word) {
+  std::string plain;
+  for (char c : word) {
+    if (c != '_') plain += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  const auto found =
+      std::find_if(table.begin(), table.end(), [&](const Elsewhere& entry) { return entry.theirs == plain; });
+  return found == table.end() ? std::string_view() : found->ours;
+}
 
 class SettingsReader {
  public:
@@ -38,7 +94,11 @@ class SettingsReader {
       }
       if (std::find(known.begin(), known.end(), key) == known.end()) {
         auto report = diags_.report(setting.name_span, unknown_setting, key);
-        if (auto near = base::nearest(key, known))
+        const auto near = base::nearest(key, known);
+        const std::string_view ours = translated(settings_elsewhere, key);
+        if (!ours.empty() && near != ours)
+          report.hint("here it is called `{}`", ours);
+        else if (near)
           report.hint("did you mean `{}`?", *near);
         else
           report.hint("it knows starting_time, ending_time, step_size, solver, tolerance and record_period");
@@ -100,8 +160,10 @@ class SettingsReader {
       if (tactus_adaptive_form(solver) != solver) continue;
       known += fmt::format("{}{}", known.empty() ? "" : ", ", tactus_solver_name(solver));
     }
-    diags_.report(setting.span, bad_setting, fmt::format("there is no solver `{}`", name))
-        .hint("choose one of {}", known);
+    auto report = diags_.report(setting.span, bad_setting, fmt::format("there is no solver `{}`", name));
+    if (const std::string_view ours = translated(solvers_elsewhere, name); !ours.empty())
+      report.hint("`{}` is of its kind", ours);
+    report.hint("choose one of {}", known);
   }
 
   Model& model_;

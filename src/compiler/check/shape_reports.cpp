@@ -237,12 +237,27 @@ class Reports {
 
   void report_parameter(const parse::Parameter& parameter) {
     const std::string& name = names_.text(parameter.name);
+    if (tree_[parameter.value].kind == NodeKind::tuple) {
+      const std::string written = parse::print(tree_, names_, parameter.value);
+      diags_.report(tree_[parameter.value].span, wrong_shape, "a parameter", "a number", "a vector")
+          .hint(
+              "write `constant {0} = {1};`, or a parameter for each component and `{0} = ({0}1, {0}2);` under `system`",
+              name, written);
+      return;
+    }
     auto number = [&](NodeId id, std::string_view what) -> std::optional<double> {
       auto value = numbers_.value(id);
-      if (!value)
-        diags_.report(tree_[id].span, not_constant, what).hint("write a number or constants");
-      else if (!std::isfinite(*value))
-        diags_.report(tree_[id].span, not_a_number_literal, name);
+      if (!value) {
+        auto report = diags_.report(tree_[id].span, not_constant, what);
+        if (id == parameter.value)
+          report.hint(
+              "it is made of numbers, constants and other parameters; what changes is an equation under `system`: "
+              "`{} = ..;`",
+              name);
+        else
+          report.hint("write a number or constants");
+      }
+      if (value && !std::isfinite(*value)) diags_.report(tree_[id].span, not_a_number_literal, name);
       return value;
     };
     auto value = number(parameter.value, fmt::format("the value of parameter `{}`", name));
@@ -253,7 +268,8 @@ class Reports {
     if (*low > *high)
       diags_.report(tree_[parameter.low].span.to(tree_[parameter.high].span), range_empty);
     else if (*value < *low || *value > *high)
-      diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high);
+      diags_.report(tree_[parameter.value].span, outside_range, *value, *low, *high)
+          .hint("widen the range, or give `{}` a value inside it", name);
   }
 
   void report_condition(const parse::Condition& condition) {

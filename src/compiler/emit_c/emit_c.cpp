@@ -332,7 +332,10 @@ class ModelPrinter {
     if (!program_.conditions.empty())
       function("condition", program_.condition, Arguments::x_dx, ir::warm_starts(program_.condition));
     if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    if (program_.has_structure)
+      function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     if (!program_.events.empty()) fire();
+    if (!program_.subsystems.empty()) subsystems();
     if (program_.tangents) tangent(*program_.tangents);
     metadata();
     return std::move(text_);
@@ -476,6 +479,36 @@ class ModelPrinter {
     line("    default:\n      return TACTUS_OK;\n  }}\n}}\n");
   }
 
+  // The functions of all subsystems and the choice between them.
+  void subsystems() {
+    struct Choice {
+      const char* which;
+      const char* name;
+      ir::Function ir::Subsystem::* source;
+    };
+    constexpr Choice choices[] = {{"TACTUS_SUBSYSTEM_DERIVATIVE", "derivative", &ir::Subsystem::derivative},
+                                  {"TACTUS_SUBSYSTEM_ENERGY", "energy", &ir::Subsystem::energy},
+                                  {"TACTUS_SUBSYSTEM_SAMPLES", "samples", &ir::Subsystem::sample}};
+    std::string cases;
+    for (std::size_t k = 0; k < program_.subsystems.size(); ++k) {
+      line("/* {} */", comment_text(program_.subsystems[k].name));
+      for (const Choice& choice : choices) {
+        const ir::Function& source = program_.subsystems[k].*choice.source;
+        if (source.chunks.empty()) continue;
+        const bool is_derivative = choice.source == &ir::Subsystem::derivative;
+        const std::string name = fmt::format("subsystem_{}_{}", k, choice.name);
+        function(name, source, Arguments::x_dx, is_derivative ? std::vector<std::uint32_t>() : ir::warm_starts(source));
+        cases += fmt::format(
+            "    case TACTUS_SUBSYSTEM_FUNCTIONS * {} + {}:\n      return {}_{}(model, instance, t, x, result);\n", k,
+            choice.which, prefix_, name);
+      }
+    }
+    line("static int {}_subsystem(const tactus_model* model, tactus_instance* instance, uint32_t function, double t,",
+         prefix_);
+    line("    const double* x, double* result) {{");
+    line("  switch (function) {{\n{}    default:\n      return TACTUS_OK;\n  }}\n}}\n", cases);
+  }
+
   // The functions' tangents and the choice between them.
   void tangent(const ir::Tangents& tangents) {
     for (std::size_t k = 0; k < tangents.residuals.size(); ++k) {
@@ -516,14 +549,22 @@ class ModelPrinter {
       if (handler.chunks.empty()) continue;
       function(fmt::format("handler_{}_tangent", k), handler, Arguments::x_direction_dx, ir::warm_starts(handler));
     }
+    for (std::size_t k = 0; k < tangents.subsystems.size(); ++k) {
+      const ir::Function& source = tangents.subsystems[k];
+      if (source.chunks.empty()) continue;
+      function(fmt::format("subsystem_{}_tangent", k), source, Arguments::x_direction_dx, ir::warm_starts(source));
+    }
     line("static int {}_tangent(const tactus_model* model, tactus_instance* instance, uint32_t function, double t,",
          prefix_);
     line("    const double* x, const double* direction, double* result) {{");
     line("  const double* const states = tactus_data_const(instance) + {};", layout_.states);
-    if (tangents.fire && program_.discrete_count > 0) {
-      line("  if (function >= TACTUS_OF_FIRE) {{");
+    if (tangents.fire) {
+      line("  if (function >= TACTUS_OF_FIRE && function < TACTUS_OF_SUBSYSTEM) {{");
       line("    const double* const kept = direction + tactus_direction_discrete(model);");
+      line("    const double* const moved = direction + tactus_direction_states(model);");
       line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
+      line("    for (uint32_t k = 0; k < {0}; k++) result[{1} + k] = moved[k];", program_.state_names.size(),
+           program_.discrete_count);
       line("  }}");
     }
     line("  (void)t;\n  (void)x;\n  (void)states;\n  (void)direction;\n  (void)result;\n  (void)model;");
@@ -542,6 +583,11 @@ class ModelPrinter {
       line("    case TACTUS_OF_FIRE + {}:", k);
       line("      return {}_handler_{}_tangent(model, instance, instance->time, states, direction, result);", prefix_,
            k);
+    }
+    for (std::size_t k = 0; k < tangents.subsystems.size(); ++k) {
+      if (tangents.subsystems[k].chunks.empty()) continue;
+      line("    case TACTUS_OF_SUBSYSTEM + {}u:", k);
+      line("      return {}_subsystem_{}_tangent(model, instance, t, x, direction, result);", prefix_, k);
     }
     line("    default:\n      return {};\n  }}\n}}\n", tangents.fire ? "TACTUS_OK" : "-1");
   }
@@ -692,6 +738,17 @@ class ModelPrinter {
         "tactus_plan_phase", "plan_phases", plan_table.phases,
         [](const tactus_plan_phase& p) { return fmt::format("{{{}, {}, {}}}", p.event, p.target, p.target_count); });
     const std::string plan_places = words("plan_places", plan_table.places);
+    const std::vector<tactus_subsystem> subsystem_table = ir::subsystem_table(program_);
+    const std::string subsystem_rows =
+        array<tactus_subsystem>("tactus_subsystem", "subsystems", subsystem_table, [](const tactus_subsystem& s) {
+          return fmt::format("{{{}, {}, {}, {}, {}, {}}}", s.multiple, s.first_state, s.state_count, s.ledger, s.phase,
+                             s.samples);
+        });
+    const std::string joins = array<tactus_join>("tactus_join", "joins", program_.joins, [](const tactus_join& j) {
+      return fmt::format("{{{}, {}, {{{}, {}}}, {{{}, {}}}, {{{}, {}}}, {}, {{{}, {}}}}}", j.manner, j.count,
+                         j.subsystem[0], j.subsystem[1], j.sample[0], j.sample[1], j.held[0], j.held[1], j.since,
+                         j.work[0], j.work[1]);
+    });
     std::string automata = "0", structures = "0", structure_of = "0";
     if (is_whole) {
       std::string rows;
@@ -793,12 +850,22 @@ class ModelPrinter {
     line("    .plan_places = {},", plan_places);
     line("    .plan_count = {},", program_.plans.size());
     line("    .ledger = {},", program_.ledger);
+    line("    .book_supplied = {},", program_.book_supplied);
+    line("    .book_dissipated = {},", program_.book_dissipated);
+    line("    .subsystems = {},", subsystem_rows);
+    line("    .joins = {},", joins);
+    line("    .subsystem_count = {},", program_.subsystems.size());
+    line("    .join_count = {},", program_.joins.size());
+    line("    .samples = {},", program_.samples);
+    line("    .sample_count = {},", program_.sample_count);
     if (is_whole) {
       for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
                                 "tangent", "fixed_steps", "adaptive_step"})
         line("    .{} = tk_modes_{},", entry, entry);
       line("    .condition = 0,");
       line("    .energy = 0,");
+      line("    .structure = 0,");
+      line("    .subsystem = 0,");
       line("}};");
       return;
     }
@@ -809,8 +876,10 @@ class ModelPrinter {
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
+    line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
+    line("    .subsystem = {},", program_.subsystems.empty() ? "0" : fmt::format("{}_subsystem", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");
-    line("    .fixed_steps = {},", entries_.fixed_steps);
+    line("    .fixed_steps = {},", program_.subsystems.empty() ? entries_.fixed_steps : "tk_rated_steps");
     line("    .adaptive_step = {},", entries_.adaptive_step);
     line("}};");
   }

@@ -73,9 +73,9 @@ constexpr NamedFunction<double(double, double)> binary_functions[] = {{"tk_atan2
 constexpr const char* sincos_name = "tk_sincos";
 
 // Parts of the kernel that are run seldom, or that gain nothing from knowing the model: never compiled again.
-constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage",
-                                             "tk_first_step",  "tk_worst_state",   "tk_delayed",
-                                             "tk_table",       "tk_table_2",       "tk_noise"};
+constexpr const char* never_specialised[] = {"tk_fixed_steps", "tk_adaptive_step", "tk_first_stage", "tk_first_step",
+                                             "tk_worst_state", "tk_delayed",       "tk_table",       "tk_table_2",
+                                             "tk_noise",       "tk_rated_steps"};
 
 // The process's own functions that compiled code may call.
 orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
@@ -97,6 +97,7 @@ orc::SymbolMap native_symbols(orc::ExecutionSession& session) {
   add("tk_newton_tangent", &tk_newton_tangent);
   add("tk_fixed_steps", &tk_fixed_steps);
   add("tk_adaptive_step", &tk_adaptive_step);
+  add("tk_rated_steps", &tk_rated_steps);
   add("tk_first_stage", &tk_first_stage);
   add("tk_first_step", &tk_first_step);
   add("tk_worst_state", &tk_worst_state);
@@ -194,6 +195,9 @@ class ProcessMetadata {
     model_.plans = plans_.plans.data();
     model_.plan_phases = plans_.phases.data();
     model_.plan_places = plans_.places.data();
+    subsystems_ = ir::subsystem_table(program);
+    model_.subsystems = subsystems_.data();
+    model_.joins = program.joins.data();
     if (!program.conflicts.start.empty())
       model_.conflicts = {program.conflicts.start.data(), program.conflicts.index.data()};
     model_.name = program.name.c_str();
@@ -249,6 +253,7 @@ class ProcessMetadata {
   std::deque<std::vector<const char*>> modes_;
   std::vector<tactus_automaton> automata_;
   ir::PlanTable plans_;
+  std::vector<tactus_subsystem> subsystems_;
 };
 
 // Object files -> callable memory.
@@ -284,7 +289,7 @@ struct CompiledModel::Implementation {
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
-    if (!program.tangents) functions |= tangent::needed_at_the_start(program);
+    if (!program.tangents) functions |= tangent::needed_by_the_kernel(program);
     for (ir::Program& structure : program.structures)
       structure = with_room_for_tangents(std::move(structure), functions);
     if (!program.structures.empty()) {
@@ -364,6 +369,8 @@ struct CompiledModel::Implementation {
     table.automaton_count = static_cast<std::uint32_t>(program.automata.size());
     table.plan_count = first.plan_count;
     table.ledger = first.ledger;
+    table.book_supplied = first.book_supplied;
+    table.book_dissipated = first.book_dissipated;
     table.structures = tables.data();
     table.structure_count = static_cast<std::uint32_t>(tables.size());
     table.prepare = tk_modes_prepare;
@@ -462,11 +469,12 @@ struct CompiledModel::Implementation {
   const tactus_model* with_tangents(tangent::Functions functions) {
     const std::lock_guard lock(tangent_mutex);
     if (!structures.empty()) return whole_with_tangents(functions);
-    if ((functions & ~options.tangents) == 0 && program.tangents) return current.load(std::memory_order_acquire);
+    const tangent::Functions own = options.tangents | tangent::needed_by_the_kernel(program);
+    if ((functions & ~own) == 0 && program.tangents) return current.load(std::memory_order_acquire);
     if ((functions & ~compiled_tangents) != 0 || quick_tangent == nullptr) {
       if (tangent_thread.joinable()) tangent_thread.join();
       const auto start = Clock::now();
-      compiled_tangents |= functions;
+      compiled_tangents |= functions | tangent::needed_by_the_kernel(program);
       optimised_tangent.store(nullptr);
       ir::Tangents& tangents = all_tangents.emplace_back(tangent::make(program, compiled_tangents));
       quick_tangent = compile_tangents(tangents, Effort::fast, "quick tangents");

@@ -85,11 +85,17 @@ class ModuleBuilder {
     llvm::Constant* energy = null();
     if (program_.ledger != 0)
       energy = function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
+    llvm::Constant* structure_entry = null();
+    if (program_.has_structure)
+      structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
-    table(metadata, {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy,
-                     tangent_entry, kernel_entry(options_.fixed_steps, {i32_, real_, i64_}),
-                     kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
+    llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
+    table(metadata,
+          {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, structure_entry,
+           subsystem_entry, tangent_entry,
+           kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
+           kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
   }
 
@@ -314,6 +320,40 @@ class ModuleBuilder {
     return whole;
   }
 
+  // The functions of all subsystems and the choice between them.
+  llvm::Function* subsystems() {
+    std::vector<std::pair<std::uint32_t, llvm::Function*>> made;
+    for (std::size_t k = 0; k < program_.subsystems.size(); ++k) {
+      const ir::Subsystem& s = program_.subsystems[k];
+      const auto add = [&](std::uint32_t which, const char* name, const ir::Function& source) {
+        if (source.chunks.empty()) return;
+        const bool is_derivative = which == TACTUS_SUBSYSTEM_DERIVATIVE;
+        made.emplace_back(TACTUS_SUBSYSTEM_FUNCTIONS * static_cast<std::uint32_t>(k) + which,
+                          function("subsystem_" + std::to_string(k) + name, source, Arguments::x_dx,
+                                   is_derivative ? std::vector<std::uint32_t>() : ir::warm_starts(source)));
+      };
+      add(TACTUS_SUBSYSTEM_DERIVATIVE, "_derivative", s.derivative);
+      add(TACTUS_SUBSYSTEM_ENERGY, "_energy", s.energy);
+      add(TACTUS_SUBSYSTEM_SAMPLES, "_samples", s.sample);
+    }
+    const std::array<llvm::Type*, 6> parameters = {pointer_, pointer_, i32_, real_, pointer_, pointer_};
+    llvm::Function* whole =
+        declare(options_.prefix + "_subsystem", i32_, parameters, llvm::GlobalValue::InternalLinkage);
+    start_function(whole);
+    auto* otherwise = llvm::BasicBlock::Create(context_, "", whole);
+    auto* choice = builder_.CreateSwitch(whole->getArg(2), otherwise, static_cast<unsigned>(made.size()));
+    for (const auto& [which, function] : made) {
+      auto* block = llvm::BasicBlock::Create(context_, "", whole);
+      choice->addCase(builder_.getInt32(which), block);
+      builder_.SetInsertPoint(block);
+      builder_.CreateRet(builder_.CreateCall(
+          function, {whole->getArg(0), whole->getArg(1), whole->getArg(3), whole->getArg(4), whole->getArg(5)}));
+    }
+    builder_.SetInsertPoint(otherwise);
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+    return whole;
+  }
+
   // The functions' tangents and the choice between them; -1 for one that was not asked for.
   llvm::Function* tangent(llvm::GlobalValue::LinkageTypes linkage, const std::string& name) {
     struct Choice {
@@ -342,6 +382,10 @@ class ModuleBuilder {
       handlers.push_back(made("handler_" + std::to_string(k) + "_tangent", tangents_->handlers[k]));
     }
 
+    std::vector<llvm::Function*> of_subsystems;
+    for (std::size_t k = 0; k < tangents_->subsystems.size(); ++k)
+      of_subsystems.push_back(made("subsystem_" + std::to_string(k) + "_tangent", tangents_->subsystems[k]));
+
     const std::array<llvm::Type*, 7> parameters = {pointer_, pointer_, i32_, real_, pointer_, pointer_, pointer_};
     llvm::Function* whole = declare(name, i32_, parameters, linkage);
     start_function(whole);
@@ -367,15 +411,24 @@ class ModuleBuilder {
       builder_.SetInsertPoint(block);
       call(functions[k], choices[k].of_the_instance);
     }
+    for (std::size_t k = 0; k < of_subsystems.size(); ++k) {
+      if (of_subsystems[k] == nullptr) continue;
+      auto* block = llvm::BasicBlock::Create(context_, "", whole);
+      choice->addCase(builder_.getInt32(TACTUS_OF_SUBSYSTEM + static_cast<std::uint32_t>(k)), block);
+      builder_.SetInsertPoint(block);
+      call(of_subsystems[k], false);
+    }
     if (tangents_->fire) {
       // What an event leaves as it was moves as it did.
       builder_.SetInsertPoint(of_event);
-      if (program_.discrete_count > 0) {
-        const tactus_model counts = direction_counts();
-        builder_.CreateMemCpy(whole->getArg(6), llvm::Align(8),
-                              offset(whole->getArg(5), 8 * tactus_direction_discrete(&counts)), llvm::Align(8),
-                              8 * std::uint64_t{program_.discrete_count});
-      }
+      const tactus_model counts = direction_counts();
+      const auto keep = [&](std::uint64_t to, std::uint64_t from, std::uint64_t count) {
+        if (count == 0) return;
+        builder_.CreateMemCpy(offset(whole->getArg(6), 8 * to), llvm::Align(8), offset(whole->getArg(5), 8 * from),
+                              llvm::Align(8), 8 * count);
+      };
+      keep(0, tactus_direction_discrete(&counts), counts.discrete_count);
+      keep(counts.discrete_count, tactus_direction_states(&counts), counts.state_count);
       auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
       for (std::size_t k = 0; k < handlers.size(); ++k) {
         if (handlers[k] == nullptr) continue;
@@ -832,6 +885,8 @@ class ModuleBuilder {
     llvm::Constant* plans;
     llvm::Constant* plan_phases;
     llvm::Constant* plan_places;
+    llvm::Constant* subsystems;
+    llvm::Constant* joins;
   };
 
   // The table that stands for all structures, whose own tables are named after it.
@@ -841,7 +896,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -887,7 +942,9 @@ class ModuleBuilder {
             address(m.conflicts.index),
             address(m.plans),
             address(m.plan_phases),
-            address(m.plan_places)};
+            address(m.plan_places),
+            address(m.subsystems),
+            address(m.joins)};
   }
 
   // Bytes of all texts of the metadata, each with its terminating zero.
@@ -1011,6 +1068,15 @@ class ModuleBuilder {
       return structure({u32(p.event), u32(p.target), u32(p.target_count)});
     });
     m.plan_places = words(plan_table.places);
+    m.subsystems = array(ir::subsystem_table(program_), [&](const tactus_subsystem& s) {
+      return structure(
+          {u32(s.multiple), u32(s.first_state), u32(s.state_count), u32(s.ledger), u32(s.phase), u32(s.samples)});
+    });
+    m.joins = array(program_.joins, [&](const tactus_join& j) {
+      const auto two = [&](const std::uint32_t(&pair)[2]) { return structure({u32(pair[0]), u32(pair[1])}); };
+      return structure(
+          {u32(j.manner), u32(j.count), two(j.subsystem), two(j.sample), two(j.held), u32(j.since), two(j.work)});
+    });
     m.automata = m.structures = m.structure_of = null();
     if (!program_.structures.empty()) {
       m.automata = array(program_.automata, [&](const ir::Automaton& a) {
@@ -1109,6 +1175,14 @@ class ModuleBuilder {
         m.plan_places,
         u32(program_.plans.size()),
         u32(program_.ledger),
+        u32(program_.book_supplied),
+        u32(program_.book_dissipated),
+        m.subsystems,
+        m.joins,
+        u32(program_.subsystems.size()),
+        u32(program_.joins.size()),
+        u32(program_.samples),
+        u32(program_.sample_count),
         entries[0],
         entries[1],
         entries[2],
@@ -1121,6 +1195,7 @@ class ModuleBuilder {
         entries[9],
         entries[10],
         entries[11],
+        entries[12],
     });
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);
@@ -1184,6 +1259,12 @@ KernelEntries specialised_entries(const ir::Program& program, int solver) {
       return {"tk_model_rk4_steps", "tk_adaptive_step", 4};
     case TACTUS_BS3_FIXED:
       return {"tk_model_bs3_steps", "tk_adaptive_step", 3};
+    case TACTUS_MIDPOINT:
+      return {"tk_model_midpoint_steps", "tk_adaptive_step", 3};
+    case TACTUS_DISCRETE_GRADIENT:
+      return {"tk_model_discrete_gradient_steps", "tk_adaptive_step", 7};
+    case TACTUS_PASSIVE:
+      return {"tk_model_passive_steps", "tk_adaptive_step", 7};
     case TACTUS_BS3:
       return {"tk_fixed_steps", "tk_model_bs3_step", 3};
     case TACTUS_TSIT5:

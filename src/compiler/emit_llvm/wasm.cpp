@@ -26,6 +26,7 @@ LLD_HAS_DRIVER(wasm)
 #include "compiler/emit_llvm/module.h"
 #include "compiler/ir/layout.h"
 #include "compiler/reroll/reroll.h"
+#include "compiler/tangent/needed.h"
 
 namespace emit_llvm {
 
@@ -123,7 +124,9 @@ std::vector<std::uint8_t> finish(llvm::Module& module, llvm::TargetMachine& mach
 // The module of a program, with those of its structures, whose loops are the kernel's own.
 std::unique_ptr<llvm::Module> build_with_structures(const ir::Program& given, llvm::LLVMContext& context,
                                                     const ModuleOptions& options) {
-  ir::Program program = reroll::with_loops(given);
+  ir::Program needed = given;
+  tangent::add_needed(needed);
+  ir::Program program = reroll::with_loops(needed);
   ir::share_layout(program);
   auto whole = build_module(program, context, options);
   for (std::size_t k = 0; k < program.structures.size(); ++k) {

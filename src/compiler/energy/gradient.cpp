@@ -7,6 +7,7 @@
 #include "compiler/energy/diagnostics.h"
 #include "compiler/energy/hamiltonian.h"
 #include "compiler/energy/in_states.h"
+#include "compiler/energy/storage.h"
 #include "compiler/symbolic/symbolic.h"
 
 namespace energy {
@@ -40,6 +41,7 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
       return;
     }
     total = pool.add(total, value);
+    sorted.energies.push_back(value);
   }
   const std::unordered_map<ExprId, ExprId> slopes = symbolic::gradient(pool, total);
   sorted.energy = total;
@@ -48,6 +50,8 @@ void differentiate(flat::Model& model, structure::Sorted& sorted, diag::Sink& di
     const auto found = slopes.find(state);
     sorted.energy_slopes.push_back(found == slopes.end() ? pool.constant(0) : found->second);
   }
+  check_storages(model, sorted, diags);
+  if (!diags.has_errors()) sorted.structure = find_structure(model, sorted);
 }
 
 std::string dump(flat::Model& model, const structure::Sorted& sorted) {

@@ -8,7 +8,9 @@
 #include <optional>
 #include <random>
 
+#include "abi/model.h"
 #include "compiler/energy/in_states.h"
+#include "compiler/energy/storage.h"
 
 namespace energy {
 namespace {
@@ -20,6 +22,7 @@ using expr::Op;
 constexpr double rounding = 1e-8;  // of the largest value there is: less is zero
 constexpr std::size_t most_states =
     60;  // the search for A has as many unknowns as A where slopes depend on one another
+constexpr Eigen::Index most_bending = 6;  // states, for matrices that change with them: n^3 unknowns
 
 class Search {
  public:
@@ -49,18 +52,55 @@ class Search {
         return fmt::format("form  not looked for: the port takes in `{}`, which is not a name\n",
                            flat::print(model_, in));
     }
-    sample();
+    sample(samples());
     if (!fault_.empty()) return fault_;
     return fit();
   }
 
+  // J - R over all states of the model where it is constant for all parameters; else empty.
+  std::vector<ExprId> constant_structure() {
+    if (states_.empty() || states_.size() > most_states) return {};
+    for (const ExprId in : inputs_)
+      if (pool_[in].op != Op::variable && pool_[in].op != Op::input) return {};
+    sample(samples());
+    if (!fault_.empty()) return {};
+    const Eigen::Index n = f_.rows();
+    MatrixXd found = solve();
+    if (spoilt(found) >= 0) return {};
+    MatrixXd a = found.leftCols(n);
+    make_skew(a);
+    a = clean(a);
+    found.leftCols(n) = a;
+    if (spoilt(found) >= 0 || !ports_agree(found)) return {};
+    // With other parameters the same matrices must do.
+    for (const double factor : {0.7, 1.3}) {
+      const std::vector<flat::Parameter> before = model_.parameters;
+      for (flat::Parameter& parameter : model_.parameters) parameter.initial = factor * parameter.initial + 0.01;
+      sample(samples());
+      model_.parameters = before;
+      if (!fault_.empty() || spoilt(found) >= 0 || !ports_agree(found)) return {};
+    }
+    std::vector<ExprId> entries(sorted_.states.size() * sorted_.states.size(), pool_.constant(0));
+    std::vector<std::size_t> places;
+    for (const ExprId state : states_)
+      places.push_back(static_cast<std::size_t>(std::find(sorted_.states.begin(), sorted_.states.end(), state) -
+                                                sorted_.states.begin()));
+    for (Eigen::Index i = 0; i < n; ++i)
+      for (Eigen::Index j = 0; j < n; ++j)
+        entries[places[static_cast<std::size_t>(i)] * sorted_.states.size() + places[static_cast<std::size_t>(j)]] =
+            pool_.constant(a(i, j));
+    return entries;
+  }
+
  private:
-  // The numbers at random states and inputs: g and f by columns, u and y, too.
-  void sample() {
+  Eigen::Index samples() const { return static_cast<Eigen::Index>(3 * (states_.size() + inputs_.size()) + 5); }
+
+  // The numbers at random states and inputs: x, g and f by columns, u and y, too.
+  void sample(Eigen::Index count) {
     InStates in_states(model_, sorted_, std::set<ExprId>(inputs_.begin(), inputs_.end()));
     const auto n = static_cast<Eigen::Index>(states_.size());
     const auto m = static_cast<Eigen::Index>(inputs_.size());
-    const Eigen::Index count = 3 * (n + m) + 5;
+    x_.resize(n, count);
     g_.resize(n, count);
     f_.resize(n, count);
     u_.resize(m, count);
@@ -73,7 +113,10 @@ class Search {
     std::uniform_real_distribution<double> anywhere(-1.5, 1.5);
     for (Eigen::Index k = 0; k < count; ++k) {
       std::unordered_map<ExprId, ExprId> at;
-      for (const ExprId state : states_) at.emplace(state, pool_.constant(anywhere(random)));
+      for (Eigen::Index i = 0; i < n; ++i) {
+        x_(i, k) = anywhere(random);
+        at.emplace(states_[static_cast<std::size_t>(i)], pool_.constant(x_(i, k)));
+      }
       for (Eigen::Index i = 0; i < m; ++i) {
         u_(i, k) = anywhere(random);
         at.emplace(inputs_[static_cast<std::size_t>(i)], pool_.constant(u_(i, k)));
@@ -109,32 +152,54 @@ class Search {
         flat::print(model_, rates_[state]));
   }
 
+  MatrixXd known() const {
+    MatrixXd all(g_.rows() + u_.rows(), g_.cols());
+    all << g_, u_;
+    return all;
+  }
+
+  // (A, G) for f = A g + G u.
+  MatrixXd solve() const {
+    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(known().transpose());
+    return solver.solve(f_.transpose()).transpose();
+  }
+
+  // The first equation that these matrices do not give; -1: they give all.
+  Eigen::Index spoilt(const MatrixXd& found) const {
+    const MatrixXd off = f_ - found * known();
+    for (Eigen::Index i = 0; i < f_.rows(); ++i)
+      if (!(off.row(i).cwiseAbs().maxCoeff() <= rounding * (1 + f_.row(i).cwiseAbs().maxCoeff()))) return i;
+    return -1;
+  }
+
+  bool ports_agree(const MatrixXd& found) const {
+    if (u_.rows() == 0) return true;
+    const MatrixXd in = found.rightCols(u_.rows());
+    return (y_ - in.transpose() * g_).cwiseAbs().maxCoeff() <= rounding * (1 + y_.cwiseAbs().maxCoeff());
+  }
+
   std::string fit() {
     const Eigen::Index n = f_.rows();
     const Eigen::Index m = u_.rows();
-    MatrixXd known(n + m, g_.cols());
-    known << g_, u_;
-    const Eigen::CompleteOrthogonalDecomposition<MatrixXd> solver(known.transpose());
-    const MatrixXd found = solver.solve(f_.transpose()).transpose();
-    const MatrixXd off = f_ - found * known;
-    for (Eigen::Index i = 0; i < n; ++i) {
-      if (off.row(i).cwiseAbs().maxCoeff() <= rounding * (1 + f_.row(i).cwiseAbs().maxCoeff())) continue;
-      spoil(static_cast<std::size_t>(i));
+    const MatrixXd found = solve();
+    if (const Eigen::Index row = spoilt(found); row >= 0) {
+      if (const std::string bending = fit_bending(); !bending.empty()) return bending;
+      spoil(static_cast<std::size_t>(row));
       return fault_;
     }
     MatrixXd a = found.leftCols(n);
     const MatrixXd in = found.rightCols(m);
     make_skew(a);
-    const MatrixXd j = clean(0.5 * (a - a.transpose()));
-    const MatrixXd r = clean(-0.5 * (a + a.transpose()));
+    const MatrixXd j = clean<MatrixXd>(0.5 * (a - a.transpose()));
+    const MatrixXd r = clean<MatrixXd>(-0.5 * (a + a.transpose()));
 
     std::string text = "form  x' = (J - R) dH/dx";
     if (m > 0) text += " + G u, y = G' dH/dx";
     std::vector<std::string> names;
     for (const ExprId state : states_) names.push_back(flat::print(model_, state));
     text += fmt::format("\nx  ({})\nJ  {}\nR  {}\n", fmt::join(names, ", "), print(j), print(r));
-    if (m > 0) text += fmt::format("G  {}\n", print(clean(in)));
-    if (m > 0 && (y_ - in.transpose() * g_).cwiseAbs().maxCoeff() > rounding * (1 + y_.cwiseAbs().maxCoeff()))
+    if (m > 0) text += fmt::format("G  {}\n", print(clean<MatrixXd>(in)));
+    if (!ports_agree(found))
       return text +
              "but what the ports give is not G' dH/dx: the product of what enters and leaves is not the power that "
              "enters\n";
@@ -142,6 +207,154 @@ class Search {
     if (least < -rounding)
       return text + fmt::format("but R has the eigenvalue {:.4g}: the model gains energy by itself\n", least);
     return text + "R is positive semidefinite: the model is passive where its energy has a minimum\n";
+  }
+
+  // J, R and G that change with the states as a + b x. Families from the plainest on; empty where none fits.
+  std::string fit_bending() {
+    const Eigen::Index n = f_.rows();
+    const Eigen::Index m = u_.rows();
+    if (n > most_bending) return "";
+    sample(2 * n * (n + 1) + 6 * (n + m) + 20);
+    if (!fault_.empty()) return fault_.clear(), "";
+    struct Family {
+      bool bends_j, has_r, bends_r, bends_g;
+    };
+    for (const Family& family : {Family{true, false, false, false}, Family{false, true, true, false},
+                                 Family{true, true, false, false}, Family{true, true, true, true}}) {
+      terms_.clear();
+      for (Eigen::Index i = 0; i < n; ++i) {
+        for (Eigen::Index j = i + 1; j < n; ++j) add_terms('J', i, j, family.bends_j);
+        for (Eigen::Index j = i; j < n && family.has_r; ++j) add_terms('R', i, j, family.bends_r);
+        for (Eigen::Index j = 0; j < m; ++j) add_terms('G', i, j, family.bends_g);
+      }
+      if (static_cast<Eigen::Index>(terms_.size()) > n * f_.cols()) continue;
+      if (const std::string text = solve_terms(); !text.empty()) return text;
+    }
+    return "";
+  }
+
+  // One unknown number: of entry (row, column) the part that does not change, or the factor of a state.
+  struct Term {
+    char matrix;
+    Eigen::Index row, column;
+    Eigen::Index state;  // -1: of none
+  };
+
+  void add_terms(char matrix, Eigen::Index i, Eigen::Index j, bool bends) {
+    for (Eigen::Index k = -1; k < (bends ? f_.rows() : 0); ++k) terms_.push_back({matrix, i, j, k});
+  }
+
+  std::string solve_terms() {
+    const Eigen::Index n = f_.rows();
+    const Eigen::Index count = f_.cols();
+    MatrixXd system = MatrixXd::Zero(n * count, static_cast<Eigen::Index>(terms_.size()));
+    VectorXd wanted(n * count);
+    for (Eigen::Index k = 0; k < count; ++k) {
+      wanted.segment(k * n, n) = f_.col(k);
+      for (std::size_t c = 0; c < terms_.size(); ++c) {
+        const Term& term = terms_[c];
+        const double factor = term.state < 0 ? 1 : x_(term.state, k);
+        const auto column = static_cast<Eigen::Index>(c);
+        if (term.matrix == 'G') {
+          system(k * n + term.row, column) += factor * u_(term.column, k);
+          continue;
+        }
+        const double sign = term.matrix == 'J' ? 1 : -1;
+        system(k * n + term.row, column) += sign * factor * g_(term.column, k);
+        if (term.row != term.column)
+          system(k * n + term.column, column) -= factor * g_(term.row, k);
+      }
+    }
+    Eigen::BDCSVD<MatrixXd> svd(system, Eigen::ComputeThinU | Eigen::ComputeFullV);
+    svd.setThreshold(1e-10);
+    VectorXd found = svd.solve(wanted);
+    const VectorXd off = system * found - wanted;
+    if (!(off.cwiseAbs().maxCoeff() <= rounding * (1 + wanted.cwiseAbs().maxCoeff()))) return "";
+    round_off(found, svd.matrixV().rightCols(system.cols() - svd.rank()));
+    return print_terms(found);
+  }
+
+  // Where one direction is left open, along it to where most numbers are whole.
+  static void round_off(VectorXd& found, const MatrixXd& open) {
+    if (open.cols() != 1) return;
+    const auto whole = [](const VectorXd& v) {
+      return (v.array() - v.array().round()).abs().unaryExpr([](double x) { return x < 1e-9 ? 1.0 : 0.0; }).sum();
+    };
+    VectorXd best = found;
+    for (Eigen::Index i = 0; i < found.size(); ++i) {
+      if (std::abs(open(i, 0)) < 1e-9) continue;
+      for (const double target : {-1.0, 0.0, 1.0}) {
+        const VectorXd moved = found + (target - found(i)) / open(i, 0) * open.col(0);
+        if (whole(moved) > whole(best)) best = moved;
+      }
+    }
+    found = best;
+  }
+
+  std::string print_terms(const VectorXd& numbers) {
+    const Eigen::Index n = f_.rows();
+    const Eigen::Index m = u_.rows();
+    const VectorXd tidy = clean(numbers);
+    const auto entry = [&](char matrix, Eigen::Index i, Eigen::Index j) {
+      std::string text;
+      const bool is_turned = matrix != 'G' && i > j;
+      for (std::size_t c = 0; c < terms_.size(); ++c) {
+        const Term& term = terms_[c];
+        if (term.matrix != matrix || term.row != (is_turned ? j : i) || term.column != (is_turned ? i : j)) continue;
+        const double value = (is_turned && matrix == 'J' ? -1 : 1) * tidy(static_cast<Eigen::Index>(c));
+        if (std::abs(value) < rounding) continue;
+        text += text.empty() ? (value < 0 ? "-" : "") : (value < 0 ? " - " : " + ");
+        const std::string name =
+            term.state < 0 ? "" : flat::print(model_, states_[static_cast<std::size_t>(term.state)]);
+        if (name.empty() || std::abs(std::abs(value) - 1) > 1e-9) text += fmt::format("{:.6g}", std::abs(value));
+        if (!name.empty()) text += std::abs(std::abs(value) - 1) > 1e-9 ? "*" + name : name;
+      }
+      return text.empty() ? std::string("0") : text;
+    };
+    const auto all = [&](char matrix, Eigen::Index columns) {
+      std::string text;
+      for (Eigen::Index i = 0; i < n; ++i)
+        for (Eigen::Index j = 0; j < columns; ++j)
+          text += fmt::format("{}{}", j > 0 ? ", " : i > 0 ? "; " : "[", entry(matrix, i, j));
+      return text + "]";
+    };
+    std::string text = m > 0 ? "form  x' = (J(x) - R(x)) dH/dx + G(x) u" : "form  x' = (J(x) - R(x)) dH/dx";
+    std::vector<std::string> names;
+    for (const ExprId state : states_) names.push_back(flat::print(model_, state));
+    text += fmt::format("\nx  ({})\nJ  {}\nR  {}\n", fmt::join(names, ", "), all('J', n), all('R', n));
+    if (m > 0) text += fmt::format("G  {}\n", all('G', m));
+    return text + judge_bending(tidy);
+  }
+
+  // What the matrices say at the points that were looked at.
+  std::string judge_bending(const VectorXd& numbers) {
+    const Eigen::Index n = f_.rows();
+    const Eigen::Index m = u_.rows();
+    double least = 0;
+    double off = 0;
+    for (Eigen::Index k = 0; k < f_.cols(); ++k) {
+      MatrixXd r = MatrixXd::Zero(n, n);
+      MatrixXd in = MatrixXd::Zero(n, m);
+      for (std::size_t c = 0; c < terms_.size(); ++c) {
+        const Term& term = terms_[c];
+        const double value =
+            numbers(static_cast<Eigen::Index>(c)) * (term.state < 0 ? 1 : x_(term.state, k));
+        if (term.matrix == 'R') r(term.row, term.column) += value;
+        if (term.matrix == 'R' && term.row != term.column) r(term.column, term.row) += value;
+        if (term.matrix == 'G') in(term.row, term.column) += value;
+      }
+      least = std::min(least, Eigen::SelfAdjointEigenSolver<MatrixXd>(r).eigenvalues().minCoeff());
+      if (m > 0) off = std::max(off, (y_.col(k) - in.transpose() * g_.col(k)).cwiseAbs().maxCoeff());
+    }
+    if (off > rounding * (1 + (m > 0 ? y_.cwiseAbs().maxCoeff() : 0)))
+      return "but what the ports give is not G' dH/dx: the product of what enters and leaves is not the power that "
+             "enters\n";
+    if (least < -rounding)
+      return fmt::format("but R has the eigenvalue {:.4g} somewhere: the model gains energy by itself there\n", least);
+    return fmt::format(
+        "R is positive semidefinite at all {} points that were looked at: the model is passive where its energy has a "
+        "minimum\n",
+        f_.cols());
   }
 
   // Slopes that depend on one another leave A open along N, A + C N' : C for the smallest symmetric part.
@@ -170,7 +383,8 @@ class Search {
     for (Eigen::Index i = 0; i < n; ++i) a.row(i) += c.segment(i * open, open).transpose() * across.transpose();
   }
 
-  static MatrixXd clean(MatrixXd matrix) {
+  template <class Matrix>
+  static Matrix clean(Matrix matrix) {
     for (double& entry : matrix.reshaped()) {
       const double near = std::round(entry * 1e6) / 1e6;
       if (std::abs(entry - near) < 1e-9 * std::max(1.0, std::abs(entry))) entry = near == 0 ? 0 : near;
@@ -191,14 +405,53 @@ class Search {
   expr::Pool& pool_;
   const structure::Sorted& sorted_;
   std::vector<ExprId> states_, rates_, slopes_, inputs_, outputs_;
-  MatrixXd g_, f_, u_, y_;
+  MatrixXd x_, g_, f_, u_, y_;
+  std::vector<Term> terms_;
   std::string fault_;
 };
 
 }  // namespace
 
+namespace {
+
+// As storages say it, entries as written.
+std::string describe_storages(flat::Model& model) {
+  std::string text;
+  for (const flat::Storage& storage : model.storages) {
+    const std::size_t n = storage.states.size();
+    std::vector<std::string> names;
+    for (const ExprId state : storage.states) names.push_back(flat::print(model, state));
+    text += fmt::format("storage  x' = (J - R) dH/dx{}\nx  ({})\n",
+                        storage.g.entries.empty() ? "" : " + G u, y = G' dH/dx", fmt::join(names, ", "));
+    const auto print = [&](char name, const flat::Storage::Matrix& matrix, std::size_t columns) {
+      if (matrix.entries.empty() || columns == 0) return;
+      text += fmt::format("{}  ", name);
+      for (std::size_t i = 0; i < matrix.entries.size(); ++i)
+        text += fmt::format("{}{}", i == 0 ? "[" : i % columns == 0 ? "; " : ", ", flat::print(model, matrix.entries[i]));
+      text += "]\n";
+    };
+    print('J', storage.j, storage.j.entries.size() == 1 ? 1 : n);
+    print('R', storage.r, storage.r.entries.size() == 1 ? 1 : n);
+    print('G', storage.g, storage.g.entries.size() / n);
+  }
+  if (!text.empty()) text += "J is skew, and R is positive semidefinite as far as it is a number; else the run watches it\n";
+  return text;
+}
+
+}  // namespace
+
 std::string describe_hamiltonian(flat::Model& model, const structure::Sorted& sorted) {
-  return Search(model, sorted).describe();
+  const std::string given = describe_storages(model);
+  if (!structure_of_storages(model, sorted).empty()) return given;
+  return given + Search(model, sorted).describe();
+}
+
+std::vector<ExprId> find_structure(flat::Model& model, const structure::Sorted& sorted) {
+  std::vector<ExprId> given = structure_of_storages(model, sorted);
+  if (!given.empty()) return given;
+  const bool is_asked = tactus_needs_structure(model.settings.solver.value_or(-1)) != 0;
+  if (!is_asked && sorted.states.size() > looked_for_unasked) return {};
+  return Search(model, sorted).constant_structure();
 }
 
 }  // namespace energy

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <tuple>
 #include <unordered_set>
+#include <utility>
 
 #include "base/nearest.h"
 #include "compiler/expand/members.h"
@@ -26,6 +29,7 @@ class Declarations {
     Scope& top = add_scope(program_.items);
     declare_files(top);
     declare(top, program_.items, nullptr, nullptr);
+    settle_elements(top);
     return top;
   }
 
@@ -91,13 +95,67 @@ class Declarations {
       auto report = diags_.report(entry.span, name_taken, names_.text(name));
       const base::Span before = found->second.span;
       if (before.file == entry.span.file && before.begin == entry.span.begin)
-        report.hint("a loop declares it in every turn; make it a family: `{}[i in 1..3]`", names_.text(name));
+        report.hint("a loop declares it in every turn; number it by the loop's counter: `{}[i]`", names_.text(name));
       else
         report.related(found->second.span, "declared here before");
       return nullptr;
     }
     return &found->second;
   }
+
+  // Elements that are written one by one, `n[i]` in a loop, join the family that others made; those that do not fit on at once wait until
+  // all names of the scope are declared. What says more about all elements than a name and a number (the modes of an automaton, the phases of
+  // a sequence) comes from one line of the text. The entry; null after reporting, and while it waits.
+  Entry* enter_element(Scope& scope, NameId name, Entry entry) {
+    auto found = scope.entries.find(name);
+    if (found == scope.entries.end()) return enter(scope, name, std::move(entry));
+    Entry& family = found->second;
+    const bool is_same_line = family.span.file == entry.span.file && family.span.begin == entry.span.begin;
+    const bool is_loose = entry.what == What::behaviour || entry.what == What::event || entry.what == What::instance;
+    if (!family.is_family || family.what != entry.what || !(is_same_line || is_loose))
+      return enter(scope, name, std::move(entry));
+    if (entry.low >= family.low && entry.low <= family.high) {
+      auto report = diags_.report(entry.span, name_taken, fmt::format("{}[{}]", names_.text(name), entry.low));
+      if (!is_same_line) report.related(family.span, "`{}` begins here", names_.text(name));
+      report.hint("each element is written once: `for i in 1..3 {{ {}[i] = ..; }}`", names_.text(name));
+      return nullptr;
+    }
+    if (entry.low == family.high + 1) {
+      family.high = entry.high;
+      family.elements.insert(family.elements.end(), entry.elements.begin(), entry.elements.end());
+      return &family;
+    }
+    if (entry.low == family.low - 1) {
+      family.low = entry.low;
+      family.elements.insert(family.elements.begin(), entry.elements.begin(), entry.elements.end());
+      return &family;
+    }
+    waiting_.push_back({&scope, name, std::move(entry)});
+    return nullptr;
+  }
+
+  // All names of the scope are declared: elements that waited find their place, or have none.
+  void settle_elements(const Scope& scope) {
+    if (waiting_.empty()) return;
+    std::vector<Waiting> open, others;
+    for (Waiting& each : std::exchange(waiting_, {})) (each.scope == &scope ? open : others).push_back(std::move(each));
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Waiting& a, const Waiting& b) { return a.entry.low < b.entry.low; });
+    for (bool is_upward : {true, false}) {  // what continues the family upward, then what does downward
+      for (Waiting& each : open) enter_element(*each.scope, each.name, std::move(each.entry));
+      open = std::exchange(waiting_, {});
+      if (is_upward) std::reverse(open.begin(), open.end());
+    }
+    waiting_ = std::move(others);
+    for (const Waiting& each : open) {
+      const Entry& family = each.scope->entries.at(each.name);
+      diags_.report(each.entry.span, elements_apart, fmt::format("{}[{}]", names_.text(each.name), each.entry.low))
+          .hint("the others are numbered from {1} to {2}, and there are no gaps: `for i in 1..3 {{ {0}[i] = ..; }}`",
+                names_.text(each.name), family.low, family.high);
+    }
+  }
+
+  bool is_element(const parse::Family& family) const { return family.valid() && family.low == family.high; }
 
   // Every name that a body declares, and the instances in it. `locals`: counters of the loops around; `modes`: the `in` blocks around.
   void declare(Scope& scope, const Body& body, const Local* locals, const Mode* modes) {
@@ -189,12 +247,16 @@ class Declarations {
       entry.is_family = true;
       std::tie(entry.low, entry.high) = *range;
     }
-    return enter(scope, name, std::move(entry));
+    return is_element(family) ? enter_element(scope, name, std::move(entry)) : enter(scope, name, std::move(entry));
   }
 
   void declare_equation(Scope& scope, const parse::Equation& item, const Local* locals, const Mode* modes) {
     auto called = called_module(program_, item, scope);
     if (!called) {
+      if (item.rate.valid() && item.left.valid() && tree_[item.right].kind == NodeKind::call)
+        diags_
+            .report(tree_[item.rate].span, rate_without_module, parse::print(tree_, names_, tree_.child(item.right, 0)))
+            .hint("an instance of a module may have a step of its own: `s = Spring() rate 1 [kHz];`");
       if (!item.left.valid() || is_meant_as_instance(item, scope))
         report_no_module(item, scope);
       else if (item.family.valid())
@@ -207,22 +269,32 @@ class Declarations {
       add_instance(scope, *called, item, name, locals, modes);
       return;
     }
-    const NameId name = tree_[item.left].name;
-    Entry entry{What::instance, tree_[item.left].span};
-    if (!item.family.valid()) {
-      entry.scope = add_instance(scope, *called, item, names_.text(name), locals, modes);
-    } else {
-      auto range = range_of(program_, item.family.low, item.family.high, scope, locals);
-      if (!range) return;
-      entry.is_family = true;
-      std::tie(entry.low, entry.high) = *range;
-      repeat(program_, item.family.low, item.family.high, item.family.index, scope, locals,
-             [&](const Local* inner, long long i) {
-               const std::string path = fmt::format("{}[{}]", names_.text(name), i);
-               entry.elements.push_back(add_instance(scope, *called, item, path, inner, modes));
-             });
+    NodeId left = item.left;
+    parse::Family family = item.family;
+    if (tree_[left].kind == NodeKind::index) {  // c[i] = C(..) in a loop
+      family.index = program_.names.intern("[]");
+      family.low = family.high = tree_.child(left, 1);
+      left = tree_.child(left, 0);
     }
-    enter(scope, name, std::move(entry));
+    const NameId name = tree_[left].name;
+    Entry entry{What::instance, tree_[left].span};
+    if (!family.valid()) {
+      entry.scope = add_instance(scope, *called, item, names_.text(name), locals, modes);
+      enter(scope, name, std::move(entry));
+      return;
+    }
+    auto range = range_of(program_, family.low, family.high, scope, locals);
+    if (!range) return;
+    entry.is_family = true;
+    std::tie(entry.low, entry.high) = *range;
+    repeat(program_, family.low, family.high, family.index, scope, locals, [&](const Local* inner, long long i) {
+      const std::string path = fmt::format("{}[{}]", names_.text(name), i);
+      entry.elements.push_back(add_instance(scope, *called, item, path, inner, modes));
+    });
+    if (is_element(family))
+      enter_element(scope, name, std::move(entry));
+    else
+      enter(scope, name, std::move(entry));
   }
 
   // `s = Sprng(x, y)` where the program speaks of `s.force`.
@@ -310,8 +382,11 @@ class Declarations {
     copy_locals(locals, scope.locals);
     for (; modes; modes = modes->outer) scope.modes.push_back(modes->condition);
     bind_arguments(scope, item, module_name);
+    scope.rate = parent.rate;
+    if (item.rate.valid()) set_rate(scope, item, locals);
     program_.instances.push_back(&scope);
     declare(scope, *scope.body, nullptr, nullptr);
+    settle_elements(scope);
     for (std::uint32_t i = 1; i < tree_[item.right].child_count && !scope.arguments.empty(); ++i) {
       const parse::Node& argument = tree_[tree_.child(item.right, i)];
       if (argument.kind != NodeKind::argument || scope.arguments.erase(argument.name) == 0) continue;
@@ -324,6 +399,44 @@ class Declarations {
       report.hint("{}", ports_and_parameters(program_, *called.module));
     }
     return &scope;
+  }
+
+  // The literal that a rate is, here or as a constant; null: it is computed.
+  const parse::Node* literal_of(NodeId id, Scope& scope) {
+    const parse::Node* node = &tree_[id];
+    if (node->kind == NodeKind::name) {
+      const Found found = find(scope, node->name);
+      if (!found.entry || !found.entry->value.valid()) return nullptr;
+      node = &tree_[found.entry->value];
+    }
+    return node->kind == NodeKind::number ? node : nullptr;
+  }
+
+  void set_rate(Scope& scope, const parse::Equation& item, const Local* locals) {
+    const base::Span span = tree_[item.rate].span;
+    const std::string path = scope.prefix.substr(0, scope.prefix.size() - 1);
+    const auto hertz = number(program_, item.rate, *scope.parent, locals);
+    if (!hertz || !(*hertz > 0) || !std::isfinite(*hertz)) {
+      diags_.report(span, rate_not_constant)
+          .hint("for example `{} = {}() rate 1 [kHz];`", path, names_.text(scope.module->name));
+      return;
+    }
+    const auto written = [](double rate) {
+      return rate >= 1000 ? fmt::format("{:g} [kHz]", rate / 1000) : fmt::format("{:g} [Hz]", rate);
+    };
+    const parse::Node* literal = literal_of(item.rate, *scope.parent);
+    parse::Dimension per_second;
+    per_second.exponents[parse::Dimension::second] = {-1, 1};
+    if (literal && literal->unit == 0) {
+      diags_.report(span, rate_without_unit)
+          .hint("{0:g} a second are `rate {1}`; a step of {0:g} s is `rate {2}`", *hertz, written(*hertz),
+                written(1 / *hertz));
+    } else if (literal && tree_.units[literal->unit].measure.dimension != per_second) {
+      diags_.report(span, rate_in_unit, tree_.units[literal->unit].text)
+          .hint("a step of {:g} s is `rate {}`", *hertz, written(1 / *hertz));
+    }
+    program_.tree.rates.push_back({span, path, *hertz});
+    scope.rate = static_cast<std::uint32_t>(program_.tree.rates.size());
   }
 
   static void copy_locals(const Local* locals, std::deque<Local>& into) {
@@ -379,6 +492,12 @@ class Declarations {
   diag::Sink& diags_;
   std::unordered_set<NameId> bases_;  // names that stand before a dot
   bool bases_known_ = false;
+  struct Waiting {
+    Scope* scope;
+    NameId name;
+    Entry entry;
+  };
+  std::vector<Waiting> waiting_;  // elements that do not follow those declared so far
 };
 
 }  // namespace

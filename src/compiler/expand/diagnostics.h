@@ -28,10 +28,21 @@ inline constexpr diag::Kind<Text> automaton_not_a_value{"E015", "`{}` is an auto
 inline constexpr diag::Kind<Text> no_automaton{"E016", "`{}` is not a mode of an automaton"};
 inline constexpr diag::Kind<Text> not_in_mode{"E017", "{} does not stand in a mode"};
 inline constexpr diag::Kind<Text> no_port{"E018", "there is no port `{}`"};
+inline constexpr diag::Kind<Text> guarded_twice{"E023", "the port `{}` is guarded twice"};
+inline constexpr diag::Kind<Text, Text> both_guarded{"E024", "`{}` and `{}` are joined, and both are guarded"};
 inline constexpr diag::Kind<Text> joined_twice{"E019", "the port `{}` is joined twice"};
 inline constexpr diag::Kind<Text, Text> enters_no_variable{
     "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
 inline constexpr diag::Kind<Text> manner_without_rates{
     "E021", "`{}` says how samples pass between instances with rates, and these have none"};
+inline constexpr diag::Kind<Text> manner_of_equal_rates{
+    "E022", "`{}` says how samples pass between different rates, and these are equal"};
+inline constexpr diag::Kind<> rate_without_unit{"E023", "a rate has a unit"};
+inline constexpr diag::Kind<Text> rate_in_unit{"E024", "a rate is so many a second, not a number of `{}`"};
+inline constexpr diag::Kind<> rate_not_constant{"E025", "a rate is a positive number known before the run"};
+inline constexpr diag::Kind<Text> rate_without_port{"E026",
+                                                    "`{}` has a rate, but no port through which anything could pass"};
+inline constexpr diag::Kind<Text> rate_without_module{"E027", "`{}` is no module, and has no rate"};
+inline constexpr diag::Kind<Text> elements_apart{"E030", "`{}` does not follow the other elements"};
 
 }  // namespace expand

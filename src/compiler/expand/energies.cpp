@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "base/nearest.h"
@@ -20,10 +21,42 @@ void Energies::expand(const Body& body, Scope& scope, const Local* locals, NodeI
         "write it outside of the mode; what passes may ask for it: `F = if m.On then u else 0;`";
     for (const parse::Power& item : body.powers) report_mode(item.span, "a port", advice);
     for (const parse::Join& item : body.joins) report_mode(item.span, "a join", advice);
+    for (const parse::Storage& item : body.storages) report_mode(item.span, "a storage", advice);
+    for (const parse::Guard& item : body.guards) report_mode(item.span, "a guard", advice);
     return;
   }
   for (const parse::Power& item : body.powers) expand_power(item, scope, locals);
   for (const parse::Join& item : body.joins) expand_join(item, scope, locals);
+  for (const parse::Storage& item : body.storages) expand_storage(item, scope, locals);
+  for (parse::Guard item : body.guards) {
+    const End end = end_of(item.port, scope, locals);
+    if (item.reserve.valid()) item.reserve = expressions_.expand(item.reserve, scope, locals);
+    pending_guards_.push_back({item, end});
+  }
+}
+
+void Energies::expand_storage(const parse::Storage& item, Scope& scope, const Local* locals) {
+  parse::Storage made = item;
+  for (NodeId& state : made.states) state = expressions_.expand(state, scope, locals);
+  for (NodeId* id : {&made.variable, &made.j, &made.r, &made.g, &made.in, &made.out})
+    if (id->valid()) *id = expressions_.expand(*id, scope, locals);
+  tree_.storages.push_back(std::move(made));
+}
+
+void Energies::write_guard(PendingGuard& pending) {
+  Port* const port = find_port(pending.end);
+  if (port == nullptr) return;
+  parse::Power& power = tree_.powers[port->index];
+  if (power.given.valid()) {
+    program_.diags
+        .report(pending.guard.span, guarded_twice, parse::print(tree_, names_, pending.end.written))
+        .related(port->guarded, "guarded here before");
+    return;
+  }
+  port->guarded = pending.guard.span;
+  power.given = expressions_.add_name(names_.text(power.name) + ".given", pending.guard.span);
+  pending.guard.index = port->index;
+  tree_.guards.push_back(pending.guard);
 }
 
 void Energies::report_mode(base::Span span, std::string_view what, std::string_view hint) {
@@ -42,7 +75,7 @@ void Energies::expand_energy(const parse::Energy& item, Scope& scope, const Loca
     variable = own;
   }
   tree_.equations.push_back({item.span, variable, value, {}, mode});
-  tree_.energies.push_back({item.span, variable, value});
+  tree_.energies.push_back({item.span, variable, value, scope.rate});
 }
 
 void Energies::expand_power(const parse::Power& item, Scope& scope, const Local* locals) {
@@ -51,6 +84,7 @@ void Energies::expand_power(const parse::Power& item, Scope& scope, const Local*
   parse::Power made = item;
   made.in = expressions_.expand(item.in, scope, locals);
   made.out = expressions_.expand(item.out, scope, locals);
+  made.rate = scope.rate;
   if (!item.name.valid()) {
     made.name = names_.intern(fmt::format("{}power[{}]", scope.prefix, ++ports.anonymous));
     tree_.powers.push_back(made);
@@ -89,7 +123,31 @@ void Energies::expand_join(const parse::Join& item, Scope& scope, const Local* l
 }
 
 void Energies::write_joins() {
+  for (PendingGuard& pending : pending_guards_) write_guard(pending);
   for (Pending& pending : pending_) write_join(pending);
+  for (std::uint32_t i = 0; i < tree_.rates.size(); ++i) {
+    const parse::Rate& rate = tree_.rates[i];
+    const auto is_of_it = [&](const parse::Power& power) { return power.rate == i + 1; };
+    if (std::any_of(tree_.powers.begin(), tree_.powers.end(), is_of_it)) continue;
+    program_.diags.report(rate.span, rate_without_port, rate.path)
+        .hint(
+            "declare one in its module, `power end: F -> v;`, and join it; without a rate it takes the steps of the "
+            "whole");
+  }
+}
+
+// Says so where a manner is not needed.
+void Energies::check_manner(const parse::Join& join, std::uint32_t first, std::uint32_t second) {
+  if (join.manner == parse::JoinManner::plain) return;
+  static constexpr std::string_view words[] = {"", "hold", "extrapolate", "passive"};
+  const std::string_view word = words[static_cast<int>(join.manner)];
+  if (first == second) {
+    program_.diags.report(join.manner_span, manner_without_rates, word)
+        .hint("drop it: without rates both instances take the steps of the whole, and nothing is sampled");
+  } else if (first != 0 && second != 0 && tree_.rates[first - 1].hertz == tree_.rates[second - 1].hertz) {
+    program_.diags.report(join.manner_span, manner_of_equal_rates, word)
+        .hint("drop it: both sample at the same instants, and each gets what the other gives then");
+  }
 }
 
 std::string Energies::ports_of(const Scope& scope) {
@@ -150,23 +208,32 @@ void Energies::write_join(Pending& pending) {
   parse::Join& join = pending.join;
   Port* ports[] = {find_port(pending.ends[0]), find_port(pending.ends[1])};
   if (!ports[0] || !ports[1]) return;
-  if (join.manner != parse::JoinManner::plain) {
-    static constexpr std::string_view words[] = {"", "hold", "extrapolate", "passive"};
-    program_.diags.report(join.manner_span, manner_without_rates, words[static_cast<int>(join.manner)])
-        .hint("drop it: without rates both instances take the steps of the whole, and nothing is sampled");
-  }
   for (int i = 0; i < 2; ++i) {
     if (!can_be_joined(pending.ends[i], *ports[i], join.span)) return;
     join.ports[i] = ports[i]->index;
+  }
+  const std::uint32_t rates[] = {tree_.powers[join.ports[0]].rate, tree_.powers[join.ports[1]].rate};
+  check_manner(join, rates[0], rates[1]);
+  for (const std::uint32_t port : join.ports) tree_.powers[port].is_sampled = rates[0] != rates[1];
+  if (rates[0] != rates[1] && join.manner == parse::JoinManner::plain) {
+    const auto hertz = [&](std::uint32_t rate) { return rate == 0 ? 0 : tree_.rates[rate - 1].hertz; };
+    join.manner = hertz(rates[0]) == hertz(rates[1]) ? parse::JoinManner::hold : parse::JoinManner::passive;
   }
   const parse::Power first = tree_.powers[join.ports[0]];
   const parse::Power second = tree_.powers[join.ports[1]];
   join.first = expressions_.add_name(names_.text(first.name), tree_[join.first].span);
   join.second = expressions_.add_name(names_.text(second.name), tree_[join.second].span);
+  if (first.given.valid() && second.given.valid()) {
+    program_.diags.report(join.span, both_guarded, names_.text(first.name), names_.text(second.name))
+        .related(ports[0]->guarded, "one is guarded here")
+        .related(ports[1]->guarded, "the other one here")
+        .hint("guard the end of the part that is not trusted: what leaves it is then what the other one gets");
+    return;
+  }
   join.equation = static_cast<std::uint32_t>(tree_.equations.size());
-  const parse::Child taken{first.out};
+  const parse::Child taken{given_by(first)};
   const NodeId given = expressions_.add({.kind = NodeKind::negate, .span = tree_[first.out].span}, {&taken, 1});
-  tree_.equations.push_back({join.span, first.in, second.out, {}, {}});
+  tree_.equations.push_back({join.span, first.in, given_by(second), {}, {}});
   tree_.equations.push_back({join.span, second.in, given, {}, {}});
   tree_.joins.push_back(join);
 }

@@ -3,9 +3,11 @@
 //
 //   energy H = e;            H = e, and H is an energy
 //   power u -> y;            is named power[1], power[2] .. in the order of the text
-//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other
+//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other. Where these are of instances with
+//                            rates, or of one and the rest, the ports are `is_sampled`, and `rates` puts held values in the place of b.out, a.out
+//   guard a.end;             what leaves there is a.end.given, which schemata defines
 //
-// A join may name ports that are written out after it, so joins are kept until all ports are known.
+// Joins and guards may name ports that are written out after them, so they are kept until all ports are known.
 #pragma once
 
 #include <string>
@@ -24,7 +26,7 @@ class Energies {
 
   // `mode`: where the items around hold; not valid: at all times.
   void expand(const Body& body, Scope& scope, const Local* locals, NodeId mode);
-  // Once all bodies are written out.
+  // Joins and guards, once all bodies are written out.
   void write_joins();
 
  private:
@@ -39,10 +41,15 @@ class Energies {
     parse::Join join;
     End ends[2];
   };
+  struct PendingGuard {
+    parse::Guard guard;
+    End end;
+  };
   struct Port {
     std::uint32_t index = 0;  // into Tree::powers
     const parse::Power* written = nullptr;
     base::Span joined = {};
+    base::Span guarded = {};
   };
   struct Ports {
     std::vector<NameId> order;  // as written
@@ -58,7 +65,11 @@ class Energies {
   Port* find_port(const End& end);
   std::string ports_of(const Scope& scope);
   bool can_be_joined(const End& end, Port& port, base::Span join);
+  void check_manner(const parse::Join& join, std::uint32_t first, std::uint32_t second);
   void write_join(Pending& pending);
+  void expand_storage(const parse::Storage& item, Scope& scope, const Local* locals);
+  void write_guard(PendingGuard& pending);
+  NodeId given_by(const parse::Power& port) const { return port.given.valid() ? port.given : port.out; }
 
   Program& program_;
   parse::Tree& tree_;
@@ -66,6 +77,7 @@ class Energies {
   Expressions& expressions_;
   std::unordered_map<const Scope*, Ports> ports_;
   std::vector<Pending> pending_;
+  std::vector<PendingGuard> pending_guards_;
 };
 
 }  // namespace expand

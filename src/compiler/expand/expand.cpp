@@ -8,10 +8,11 @@
 namespace expand {
 
 parse::Tree expand(parse::Tree tree, base::Names& names, const std::unordered_map<NameId, double>& overrides,
-                   diag::Sink& diags, std::vector<Alias>* aliases) {
+                   diag::Sink& diags, std::vector<Alias>* aliases, std::vector<parse::Given>* given) {
   if (is_plain(tree)) return tree;
   Program program(std::move(tree), names, overrides, diags);
   program.aliases = aliases;
+  program.given = given;
   Scope& top = declare(program);
   // Every scope knows its names from here on.
   write_items(program, top);

@@ -129,13 +129,19 @@ void Expressions::report_automaton(NodeId id, const Entry& entry) {
 
 NodeId Expressions::bound_to(NameId name, Found found) {
   Entry& entry = *found.entry;
-  if (!entry.argument.valid()) return {};
+  if (!entry.argument.valid() && !is_derived(name, found)) return {};
   if (entry.state == Entry::done) return entry.bound;
   if (entry.state == Entry::in_progress) {  // ports bound to each other: one of them is a name
     entry.state = Entry::done;
     return {};
   }
   entry.state = Entry::in_progress;
+  if (!entry.argument.valid()) {
+    const NodeId value = expand(entry.value, *found.scope, nullptr);
+    const bool is_cycle = entry.state == Entry::done;
+    entry.state = Entry::done;
+    return is_cycle ? NodeId() : entry.bound = value;
+  }
   Scope& parent = *found.scope->parent;
   const Local* counters = found.scope->counters();
   if (entry.what == What::parameter && number(program_, entry.argument, parent, counters, entry.is_fixed)) {
@@ -156,6 +162,31 @@ NodeId Expressions::bound_to(NameId name, Found found) {
   if (tree_[value].kind == NodeKind::name && tree_[value].name == tree_[own].name) return {};
   tree_.equations.push_back({span, own, value, {}, found.scope->mode});
   return {};
+}
+
+// A parameter made of other parameters, `parameter d = 2 * sqrt(k * m);`, stands for its value, so that it follows them; a value of its
+// own, from an instance or from outside, makes it a parameter like any other.
+bool Expressions::is_derived(NameId name, Found found) const {
+  const Entry& entry = *found.entry;
+  if (entry.what != What::parameter || !entry.value.valid() || entry.is_fixed) return false;
+  const NameId full = names_.find(found.scope->prefix + names_.text(name));
+  if (full.valid() && program_.overrides.contains(full)) return false;
+  bool has_parameter = false;
+  std::vector<NodeId> open{entry.value};
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    const parse::Node& node = tree_[id];
+    if (node.kind == NodeKind::member || node.kind == NodeKind::prime) return false;
+    if (node.kind == NodeKind::name && node.name != program_.pi) {
+      const Found read = find(*found.scope, node.name);
+      if (!read.entry || (read.entry->what != What::constant && read.entry->what != What::parameter)) return false;
+      has_parameter = has_parameter || read.entry->what == What::parameter;
+    }
+    for (std::uint32_t i = node.kind == NodeKind::call ? 1 : 0; i < node.child_count; ++i)
+      open.push_back(tree_.child(id, i));
+  }
+  return has_parameter;
 }
 
 // Names, numbers, derivatives and components of names, and tuples of them.
@@ -186,6 +217,7 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
   if (!inside) {
     const Named named = named_by(program_, tree_.child(id, 0), scope, locals, &reported);
     if (reported) return id;
+    if (const NodeId made = named.entry ? NodeId() : expand_guard_value(id, scope, locals); made.valid()) return made;
     if (!named.entry) return expand_device_value(id, scope, locals);
     const NodeId made = named.entry->what == What::automaton ? mode_of(id, named) : expand_event_of(id, named);
     return made.valid() ? made : id;
@@ -208,6 +240,25 @@ NodeId Expressions::expand_member(NodeId id, Scope& scope, const Local* locals) 
     return id;
   }
   return add_name(inside->prefix + names_.text(node.name), node.span);
+}
+
+// `a.end.energy`, where `end` is a port of `a`: what a guard says there. Not valid for anything else.
+NodeId Expressions::expand_guard_value(NodeId id, Scope& scope, const Local* locals) {
+  const parse::Node node = tree_[id];
+  const std::string& value = names_.text(node.name);
+  if (value != "energy" && value != "given" && value != "removed" && value != "power") return {};
+  const NodeId port = tree_.child(id, 0);
+  const NodeKind kind = tree_[port].kind;
+  if (kind == NodeKind::name && find_local(locals, tree_[port].name)) return {};
+  Scope* const holder = kind == NodeKind::name     ? &scope
+                        : kind == NodeKind::member ? instance_of(program_, tree_.child(port, 0), scope, locals)
+                                                   : nullptr;
+  if (holder == nullptr || holder->body == nullptr) return {};
+  const NameId name = tree_[port].name;
+  const bool is_port = std::any_of(holder->body->powers.begin(), holder->body->powers.end(),
+                                   [&](const parse::Power& power) { return power.name == name; });
+  if (!is_port) return {};
+  return add_name(holder->prefix + names_.text(name) + "." + value, node.span);
 }
 
 NodeId Expressions::mode_of(NodeId id, const Named& automaton) {
@@ -270,6 +321,7 @@ bool Expressions::mentions(const Body& body, NameId name) {
       for (const parse::Condition& item : items.conditions) open.push_back(item.variable);
       for (const parse::Energy& item : items.energies) open.insert(open.end(), {item.variable, item.value});
       for (const parse::Power& item : items.powers) open.insert(open.end(), {item.in, item.out});
+      for (const parse::Storage& item : items.storages) open.insert(open.end(), item.states.begin(), item.states.end());
       for (const parse::Loop& item : items.loops) self(program_.bodies[item.body], self);
       for (const parse::InBlock& item : items.in_blocks) self(program_.bodies[item.body], self);
     };

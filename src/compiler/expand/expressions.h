@@ -27,6 +27,7 @@ class Expressions {
 
   // `ball.Rolling` written at `id`, by its full name; not valid, after reporting, when the automaton has no such mode.
   NodeId mode_of(NodeId id, const Named& automaton);
+  NodeId expand_guard_value(NodeId id, Scope& scope, const Local* locals);
 
   // Whether a body's items use a name, so that an instance has it.
   bool mentions(const Body& body, NameId name);
@@ -49,6 +50,7 @@ class Expressions {
   NodeId expand_sum_over(NodeId id, Scope& scope, const Local* locals);
   NodeId meaning_of(NodeId id, NameId name, Found found);
   bool is_reference(NodeId id) const;
+  bool is_derived(NameId name, Found found) const;
   void report_automaton(NodeId id, const Entry& entry);
   NodeId expand_event_of(NodeId id, const Named& transition);
 

@@ -117,12 +117,20 @@ class Items {
 
   void emit_parameter(parse::Parameter item, Scope& scope) {
     Entry& entry = find_own(scope, item.name).entry[0];
-    if (entry.bound.valid()) return;
     const bool is_given = entry.argument.valid();
+    const NodeId bound = expressions_.bound_to(item.name, find_own(scope, item.name));
+    if (bound.valid()) {
+      if (is_given) note_given(item, {}, bound);
+      return;
+    }
     if (is_given) {
       Scope& parent = *scope.parent;
-      if (!number(program_, entry.argument, parent, scope.counters(), entry.is_fixed)) return;  // it has an equation
-      item.value = expressions_.expand(entry.argument, parent, scope.counters());
+      const NameId own = program_.full_name(scope, item.name);
+      if (!number(program_, entry.argument, parent, scope.counters(), entry.is_fixed))  // it has an equation
+        return note_given(item, own, expressions_.add_name(names_.text(own), tree_[entry.argument].span));
+      const NodeId value = expressions_.expand(entry.argument, parent, scope.counters());
+      note_given(item, own, value);
+      item.value = value;
     } else {
       item.value = expressions_.expand(item.value, scope, nullptr);
     }
@@ -134,6 +142,25 @@ class Items {
     item.low = expressions_.expand(item.low, scope, nullptr);
     item.high = expressions_.expand(item.high, scope, nullptr);
     tree_.parameters.push_back(item);
+  }
+
+  // What a parameter is given is measured as its default is, where that is made of literals with units.
+  void note_given(const parse::Parameter& item, NameId own, NodeId value) {
+    if (program_.given && is_measured(item.value)) program_.given->push_back({item.name, item.value, value, own});
+  }
+
+  bool is_measured(NodeId id) const {
+    std::vector<NodeId> open{id};
+    bool has_unit = false;
+    while (!open.empty()) {
+      const parse::Node& node = tree_[open.back()];
+      const NodeId at = open.back();
+      open.pop_back();
+      if (node.kind == NodeKind::name || node.kind == NodeKind::member) return false;
+      has_unit = has_unit || node.unit != 0;
+      for (const parse::Child& child : tree_.children_of(at)) open.push_back(child.node);
+    }
+    return has_unit;
   }
 
   void emit_function(parse::Function item, Scope& scope) {

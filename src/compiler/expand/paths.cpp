@@ -93,7 +93,11 @@ Named named_by(Program& program, NodeId id, Scope& scope, const Local* locals, b
 std::optional<Called> called_module(Program& program, const parse::Equation& item, Scope& scope) {
   const parse::Node& right = program.tree[item.right];
   if (right.kind != NodeKind::call) return std::nullopt;
-  if (item.left.valid() && program.tree[item.left].kind != NodeKind::name) return std::nullopt;
+  // s = S(..), s[i in 1..3] = S(..); s[i] = S(..) in a loop.
+  NodeId left = item.left;
+  if (left.valid() && program.tree[left].kind == NodeKind::index && program.tree[left].child_count == 2)
+    left = program.tree.child(left, 0);
+  if (left.valid() && program.tree[left].kind != NodeKind::name) return std::nullopt;
   const parse::Node& callee = program.tree[program.tree.child(item.right, 0)];
   Found found;
   if (callee.kind == NodeKind::name) {

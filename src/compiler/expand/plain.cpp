@@ -60,14 +60,18 @@ bool is_plain(const parse::Tree& tree) {
   return !has_instance_of_nothing(tree) && !draws_function(tree) && tree.modules.empty() && tree.loops.empty() &&
          tree.uses.empty() && tree.automata.empty() && tree.in_blocks.empty() && tree.transitions.empty() &&
          tree.sequences.empty() && tree.plans.empty() && tree.energies.empty() && tree.powers.empty() &&
-         tree.joins.empty() &&
+         tree.joins.empty() && tree.storages.empty() && tree.guards.empty() &&
          std::none_of(tree.musts.begin(), tree.musts.end(),
                       [](const parse::Must& item) { return item.mode.valid(); }) &&
          std::all_of(tree.equations.begin(), tree.equations.end(),
-                     [](const parse::Equation& item) { return item.left.valid() && !item.family.valid(); }) &&
+                     [](const parse::Equation& item) {
+                       return item.left.valid() && !item.family.valid() && !item.rate.valid();
+                     }) &&
          std::all_of(
              tree.events.begin(), tree.events.end(),
              [&](const parse::Event& item) { return !item.family.valid() && !is_timed_by_parameters(tree, item); }) &&
+         std::none_of(tree.parameters.begin(), tree.parameters.end(),
+                      [&](const parse::Parameter& item) { return mentions_parameter(tree, item.value); }) &&
          std::none_of(tree.conditions.begin(), tree.conditions.end(),
                       [&](const parse::Condition& item) { return mentions_parameter(tree, item.time); }) &&
          std::all_of(tree.behaviours.begin(), tree.behaviours.end(),

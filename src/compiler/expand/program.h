@@ -25,9 +25,9 @@ inline constexpr int deepest_instance = 64;
 inline constexpr long long longest_range = 1'000'000 / base::growth_divisor;
 
 struct Program {
-  Program(parse::Tree given, base::Names& all_names, const std::unordered_map<NameId, double>& numbers_given,
+  Program(parse::Tree written, base::Names& all_names, const std::unordered_map<NameId, double>& numbers_given,
           diag::Sink& sink)
-      : tree(std::move(given)),
+      : tree(std::move(written)),
         items(std::move(static_cast<Body&>(tree))),
         bodies(std::exchange(tree.bodies, {})),
         names(all_names),
@@ -62,7 +62,8 @@ struct Program {
   std::vector<Scope*> instances;
   std::size_t turns = 0;  // of all loops, families and sums
   bool is_too_large = false;
-  std::vector<Alias>* aliases = nullptr;  // gains what is asked for
+  std::vector<Alias>* aliases = nullptr;       // gains what is asked for
+  std::vector<parse::Given>* given = nullptr;  // the same
 };
 
 }  // namespace expand

@@ -92,6 +92,7 @@ struct Scope {
   std::vector<NodeId> modes;  // conditions of the `in` blocks around the call, as written there
   NodeId mode;                // all of them written out, with those of the parent; not valid: at all times
   int depth = 0;
+  std::uint32_t rate = 0;  // one more than the index into Tree::rates of the step that its equations take; 0: that of the whole
 
   const Local* counters() const { return locals.empty() ? nullptr : &locals.back(); }
 };

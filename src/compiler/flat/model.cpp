@@ -89,6 +89,8 @@ std::string dump(const Model& model) {
   for (const Equation& equation : model.equations) {
     out += fmt::format("{}: {} = {}\n", number++, print(model, equation.left), print(model, equation.right));
   }
+  for (const Equation& equation : model.invariants)
+    out += fmt::format("invariant {} = {}\n", print(model, equation.left), print(model, equation.right));
   for (const Energy& energy : model.energies) out += fmt::format("energy {}\n", model.variables[energy.variable].name);
   for (const Power& power : model.powers) {
     out += fmt::format("power {}:", power.name);

@@ -185,6 +185,39 @@ struct Power {
   bool is_joined = false;  // to another: what flows in there flows out here
 };
 
+// `storage`: states' = (J - R) dH/dx + G in; matrices by rows, empty when not given.
+struct Storage {
+  struct Matrix {
+    base::Span span;
+    std::vector<ExprId> entries = {};
+  };
+  base::Span span;
+  std::vector<ExprId> states = {};
+  VariableId energy;
+  Matrix j, r, g;
+};
+
+// What takes steps of its own: an instance with a rate, or, the first of them, the rest of the model. Made by `rates`.
+struct Subsystem {
+  std::string name;  // "leg[2].foot"; "" for the rest
+  std::uint32_t multiple = 1;
+  std::uint32_t ledger = 0;  // as Model has it; 0: it stores nothing
+  std::uint32_t phase = 0;   // discrete scalar
+};
+
+// Ports of two subsystems: each gets `held` where the other gave `outs`, the second with the sign changed.
+struct SampledJoin {
+  struct End {
+    std::uint32_t subsystem = 0;
+    std::vector<ExprId> outs = {};
+    std::uint32_t held = 0;  // discrete scalars, as tactus_join has them
+    VariableId work = {};
+  };
+  tactus_join_manner manner = TACTUS_JOIN_HOLD;
+  End ends[2] = {};
+  std::uint32_t since = 0;
+};
+
 // What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
 // the derivative of what another delay gives, is 0.
 struct Delay {
@@ -238,6 +271,7 @@ struct Model {
   expr::Pool pool;
   base::Table<VariableId, Variable> variables;
   base::Table<EquationId, Equation> equations;
+  std::vector<Equation> invariants;  // consequences of them, that steps are put back onto
   std::vector<Condition> conditions;
   std::vector<Group> groups;
   std::vector<Input> inputs;
@@ -252,7 +286,10 @@ struct Model {
   std::vector<Plan> plans;
   std::vector<Energy> energies;
   std::vector<Power> powers;
+  std::vector<Storage> storages;
   std::uint32_t ledger = 0;   // one more than the discrete scalar where a solver keeps its ledger; 0: no energy
+  std::vector<Subsystem> subsystems;  // none without rates
+  std::vector<SampledJoin> joins;     // of different subsystems
   std::vector<ExprId> asked;  // leaves that jumps read: derivatives among them are worked out
   std::vector<Delay> delays;
   std::vector<Table> tables;

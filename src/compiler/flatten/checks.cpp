@@ -112,12 +112,22 @@ void Flattener::add_note(Monitor& monitor, ExprId located, ExprId besides,
   monitor.events.push_back(std::move(note));
 }
 
+bool Flattener::reads_book(ExprId e) const {
+  const auto leaves = symbolic::leaves(flat_.pool, e, Op::variable);
+  return std::any_of(leaves.begin(), leaves.end(), [&](ExprId leaf) {
+    return flat_.variables[flat::VariableId(flat_.pool[leaf].index)].name.starts_with("book.");
+  });
+}
+
 void Flattener::add_breach(Monitor& monitor, ExprId located, ExprId at_last) {
   flat::Event event;
   event.name = monitor.name;
   event.kind = TACTUS_CHECK;
   event.span = monitor.span;
-  watch_monitor(event, located, either(located, at_last));
+  if (reads_book(located))
+    event.condition = add_hidden("whether " + event.name, smooth_(as_number(either(located, at_last))), event.span);
+  else
+    watch_monitor(event, located, either(located, at_last));
   monitor.events.push_back(std::move(event));
 }
 

@@ -138,8 +138,9 @@ void Flattener::report_differentiated_without_definition() {
   std::set<std::uint32_t> said;
   for (const auto& [leaf, by, span] : bare_in_diff_) {
     if (moving.contains(flat_.pool[leaf].index) || !said.insert(span.begin).second) continue;
-    diags_.report(span, diff_of_unknown, leaf_name(leaf), leaf_name(by))
-        .hint("solve the equation that determines it for `{0}`: `{0} = ..`", leaf_name(leaf));
+    auto report = diags_.report(span, diff_of_unknown, leaf_name(leaf), leaf_name(by));
+    if (flat_.pool[by].op == Op::time) report.hint("the derivative by time is a prime: `{}'`", leaf_name(leaf));
+    report.hint("solve the equation that determines it for `{0}`: `{0} = ..`", leaf_name(leaf));
   }
 }
 

@@ -29,6 +29,7 @@ flat::Model Flattener::run(Axioms axioms) {
                     settings.max_transitions, settings.solver,        settings.hand_period};
   for (const parse::Condition& condition : tree_.conditions) add_condition(condition);
   for (std::size_t i = 0; i < tree_.equations.size(); ++i) add_equation(i);
+  for (const parse::Equation& invariant : tree_.invariants) add_invariant(invariant);
   for (const check::Port& port : model_.ports) add_port(port);
   for (const parse::Behaviour& behaviour : tree_.behaviours) add_behaviour(behaviour);
   for (const check::Event& event : model_.events) {
@@ -45,6 +46,7 @@ flat::Model Flattener::run(Axioms axioms) {
   for (const flat::Discrete& discrete : flat_.discrete)
     if (!flat_.energies.empty() && discrete.name == "book.booked") flat_.ledger = discrete.first + 1;
   for (const parse::Power& power : tree_.powers) add_power(power);
+  for (const parse::Storage& storage : tree_.storages) add_storage(storage);
   add_starts_of_automata();
   for (const check::Drawing& drawing : model_.drawings) add_drawing(drawing);
   flat_.dimensions = model_.dimensions;
@@ -236,15 +238,52 @@ void Flattener::add_port(const check::Port& port) {
   }
 }
 
+// Its derivatives among what it reads are worked out, like those that jumps read.
+void Flattener::add_invariant(const parse::Equation& invariant) {
+  Sides sides;
+  sides.left = evaluate(invariant.left, nullptr);
+  sides.right = evaluate(invariant.right, nullptr);
+  const Shape shape = sides.shape();
+  for (std::uint32_t i = 0; i < shape.size(); ++i) {
+    const flat::Equation made{as_number(sides.left.item(i)),
+                              as_number(sides.right.item(i)),
+                              invariant.span,
+                              shape.is_scalar() ? 0 : static_cast<int>(i) + 1,
+                              0,
+                              mode_of(invariant.mode)};
+    flat_.invariants.push_back(made);
+    for (ExprId side : {made.left, made.right}) {
+      for (ExprId leaf : symbolic::leaves(flat_.pool, side, Op::variable)) flat_.asked.push_back(leaf);
+    }
+  }
+}
+
 void Flattener::add_energy(const parse::Energy& energy) {
   const expr::Node& leaf = flat_.pool[evaluate(energy.variable, nullptr).items[0]];
   TACTUS_CHECK(leaf.op == Op::variable);
   flat_.energies.push_back({flat::VariableId(leaf.index), energy.span});
 }
 
+void Flattener::add_storage(const parse::Storage& storage) {
+  flat::Storage made;
+  made.span = storage.span;
+  for (const NodeId state : storage.states) made.states.push_back(as_number(evaluate(state, nullptr).items[0]));
+  made.energy = flat::VariableId(flat_.pool[evaluate(storage.variable, nullptr).items[0]].index);
+  const auto matrix = [&](NodeId node, flat::Storage::Matrix& into) {
+    if (!node.valid()) return;
+    into.span = tree_[node].span;
+    const Value value = evaluate(node, nullptr);
+    for (std::uint32_t i = 0; i < value.shape.size(); ++i) into.entries.push_back(as_number(value.item(i)));
+  };
+  matrix(storage.j, made.j);
+  matrix(storage.r, made.r);
+  matrix(storage.g, made.g);
+  flat_.storages.push_back(std::move(made));
+}
+
 void Flattener::add_power(const parse::Power& power) {
   const Value in = evaluate(power.in, nullptr);
-  const Value out = evaluate(power.out, nullptr);
+  const Value out = evaluate(power.given.valid() ? power.given : power.out, nullptr);
   flat::Power made{names_.text(power.name), power.span, {}, power.is_joined};
   const std::size_t count = std::max(in.items.size(), out.items.size());
   for (std::uint32_t i = 0; i < count; ++i) made.pairs.push_back({as_number(in.item(i)), as_number(out.item(i))});

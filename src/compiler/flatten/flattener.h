@@ -76,8 +76,10 @@ class Flattener {
   const Sides* sides_of(std::size_t equation);
   void add_condition(const parse::Condition& condition);
   void add_port(const check::Port& port);
+  void add_invariant(const parse::Equation& invariant);
   void add_energy(const parse::Energy& energy);
   void add_power(const parse::Power& power);
+  void add_storage(const parse::Storage& storage);
   void add_drawing(const check::Drawing& drawing);
 
   // --- diff(e, x) (definitions.cpp) ---
@@ -252,6 +254,8 @@ class Flattener {
   // While `located` and `besides` hold: discrete := value.
   void add_note(Monitor& monitor, ExprId located, ExprId besides,
                 std::initializer_list<std::pair<std::uint32_t, ExprId>> updates);
+  // The energy book is kept step by step, and means nothing inside of one: what reads it is asked for where steps end, without a guard.
+  bool reads_book(ExprId e) const;
   // Broken while `located` holds, or `at_last`.
   void add_breach(Monitor& monitor, ExprId located, ExprId at_last);
   void add_check(const parse::Property& property, std::vector<flat::Event>& events);

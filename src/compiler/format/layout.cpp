@@ -230,7 +230,9 @@ class Placer {
       case Word::use:
         return true;
       default:
-        return spelling(index) == "power" && kind(index + 1) == TokenKind::name && dialect_ == parse::Dialect::tact;
+        return dialect_ == parse::Dialect::tact &&
+               ((spelling(index) == "power" && kind(index + 1) == TokenKind::name) ||
+                (spelling(index) == "storage" && kind(index + 1) == TokenKind::left_paren));
     }
   }
 

@@ -367,6 +367,9 @@ void dump_tangents(const Tangents& tangents, std::string& text) {
   for (std::size_t k = 0; k < tangents.handlers.size(); ++k) {
     dump_function(fmt::format("tangent of handler {}", k), tangents.handlers[k], text);
   }
+  for (std::size_t k = 0; k < tangents.subsystems.size(); ++k) {
+    dump_function(fmt::format("tangent of subsystem {}", k), tangents.subsystems[k], text);
+  }
   for (std::size_t k = 0; k < tangents.residuals.size(); ++k) {
     fmt::format_to(std::back_inserter(text), "tangent of residual {}\n", k);
     dump_chunk(tangents.residuals[k], text);
@@ -397,8 +400,16 @@ std::string dump(const Program& program) {
   dump_function("constrain", program.constrain, text);
   dump_function("condition", program.condition, text);
   dump_function("energy", program.energy, text);
+  dump_function("structure", program.structure, text);
   for (std::size_t k = 0; k < program.handlers.size(); ++k) {
     dump_function(fmt::format("handler {}", k), program.handlers[k], text);
+  }
+  for (const Subsystem& s : program.subsystems) {
+    fmt::format_to(std::back_inserter(text), "subsystem {}: every {} steps, states {}..{}\n", s.name, s.multiple,
+                   s.first_state, s.first_state + s.state_count);
+    dump_function("derivative of " + s.name, s.derivative, text);
+    dump_function("energy of " + s.name, s.energy, text);
+    dump_function("samples of " + s.name, s.sample, text);
   }
   for (std::size_t k = 0; k < program.residuals.size(); ++k) {
     fmt::format_to(std::back_inserter(text), "residual {}\n", k);

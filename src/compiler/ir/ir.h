@@ -247,6 +247,21 @@ struct Factors {
   std::vector<std::uint32_t> places = {};
 };
 
+// A part of the model with a step of its own, as tactus_subsystem has it. Its functions' states are counted from its first one.
+struct Subsystem {
+  std::string name;
+  std::uint32_t multiple = 1;
+  std::uint32_t first_state = 0;
+  std::uint32_t state_count = 0;
+  std::uint32_t ledger = 0;
+  std::uint32_t phase = 0;
+  std::uint32_t samples = 0;
+  std::uint32_t sample_count = 0;
+  Function derivative = {};
+  Function energy = {};  // where `ledger` is not 0
+  Function sample = {};
+};
+
 // How fast what the functions of the same names compute changes along a direction: `result` gets that and nothing else of the
 // Instance changes but work. Made by tangent::make; a function that was not asked for has no chunks.
 struct Tangents {
@@ -259,6 +274,7 @@ struct Tangents {
   Function conditions = {};
   std::vector<Function> handlers = {};  // result: the discrete values that an event changes
   bool fire = false;                    // whether handlers were asked for
+  std::vector<Function> subsystems = {};  // of their derivatives, asked for with `derivative`
   std::vector<Chunk> residuals = {};    // (captured, z, direction of captured) -> (dr, j)
   Pattern jacobian = {};                // of the derivative by x, by columns
   std::vector<std::uint32_t> colours = {};
@@ -280,6 +296,7 @@ struct Program {
   Function constrain;              // result: the constraints, then the entries of their Jacobian
   Function condition;              // result: the conditions
   Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
+  Function structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -300,7 +317,10 @@ struct Program {
   std::vector<std::uint32_t> state_flags;  // empty: all are given
   Pattern constraint_jacobian;             // by rows
   std::uint32_t discrete_count = 0;
-  std::uint32_t ledger = 0;  // as tactus_model has it
+  std::uint32_t ledger = 0;  // these three as tactus_model has them
+  std::uint32_t book_supplied = 0;
+  std::uint32_t book_dissipated = 0;
+  bool has_structure = false;
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;
@@ -311,6 +331,12 @@ struct Program {
   std::uint32_t loop_work_count = 0;     // and behind that for values that cross loops; reroll::reserve
   std::uint32_t kept_warm_count = 0;  // and last, 0 or warm_count: for warm starts that a function leaves as they were
   std::optional<Tangents> tangents = {};
+
+  // With rates: what is stepped apart. `derivative` and `energy` are still those of the whole.
+  std::vector<Subsystem> subsystems = {};
+  std::vector<tactus_join> joins = {};
+  std::uint32_t samples = 0;  // as tactus_model has it
+  std::uint32_t sample_count = 0;
 
   // With modes: a program for each structure, all of this one's layout; this one has then no functions of its own but `initialize`, which
   // chooses the first modes. Made by unite.

@@ -16,7 +16,8 @@ std::uint64_t ring_size(const Delay& delay) { return 2 + 2 * std::uint64_t{delay
 
 namespace {
 
-tactus_layout own_layout(const Program& program) {
+// Its own layout; where a plan puts aside a snapshot of at least so many doubles.
+tactus_layout own_layout(const Program& program, std::uint32_t snapshot = 0) {
   tactus_model model = {};
   model.state_count = static_cast<std::uint32_t>(program.state_names.size());
   model.input_count = program.input_count;
@@ -34,8 +35,16 @@ tactus_layout own_layout(const Program& program) {
   model.relation_count = static_cast<std::uint32_t>(program.relations.size());
   model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
   model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
+  const PlanTable plans = plan_table(program);
   model.plan_count = static_cast<std::uint32_t>(program.plans.size());
+  model.plans = plans.plans.data();
   model.ledger = program.ledger;
+  // Whether there is one is all that a layout asks.
+  if (program.has_structure)
+    model.structure = [](const tactus_model*, tactus_instance*, double, const double*, double*) { return 0; };
+  const std::vector<tactus_subsystem> subsystems = subsystem_table(program);
+  model.subsystems = subsystems.data();
+  model.subsystem_count = static_cast<std::uint32_t>(subsystems.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
@@ -44,6 +53,11 @@ tactus_layout own_layout(const Program& program) {
   }
   tactus_layout layout = {};
   tk_layout(&model, &layout);
+  if (snapshot > layout.snapshot) {
+    const std::uint32_t more = tk_plan_size(&model, snapshot) - tk_plan_size(&model, layout.snapshot);
+    layout.linear += more;
+    layout.size += more;
+  }
   return layout;
 }
 
@@ -69,6 +83,12 @@ tactus_layout layout_of(const Program& program) {
       const tactus_layout layout = own_layout(structure);
       size = std::max(size, layout.*sections[i + 1] - layout.*sections[i]);
     }
+    // A plan puts a whole snapshot aside, which is larger here than in any structure alone.
+    if (sections[i] == &tactus_layout::plan && size > 0) {
+      for (const Program& structure : program.structures)
+        size =
+            std::max(size, own_layout(structure, whole.snapshot).linear - own_layout(structure, whole.snapshot).plan);
+    }
     at += size;
     whole.*sections[i + 1] = at;
   }
@@ -93,6 +113,13 @@ PlanTable plan_table(const Program& program) {
       table.phases.push_back({phase.event, phase.target, phase.target_count});
     table.plans.push_back(made);
   }
+  return table;
+}
+
+std::vector<tactus_subsystem> subsystem_table(const Program& program) {
+  std::vector<tactus_subsystem> table;
+  for (const Subsystem& s : program.subsystems)
+    table.push_back({s.multiple, s.first_state, s.state_count, s.ledger, s.phase, s.samples});
   return table;
 }
 

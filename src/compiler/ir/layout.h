@@ -40,4 +40,6 @@ std::uint32_t drawing_option_count(const Program& program);
 std::vector<tactus_delay> delay_table(const Program& program);
 std::uint32_t history_count(const Program& program);
 
+std::vector<tactus_subsystem> subsystem_table(const Program& program);
+
 }  // namespace ir

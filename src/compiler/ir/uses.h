@@ -36,16 +36,20 @@ void for_each_function(AnyTangents& tangents, Visit visit) {
     visit(*function);
   }
   for (auto& handler : tangents.handlers) visit(handler);
+  for (auto& derivative : tangents.subsystems) visit(derivative);
 }
 
 // Of Program or const Program: its own, not those of its tangents.
 template <class AnyProgram, class Visit>
 void for_each_own_function(AnyProgram& program, Visit visit) {
   for (auto* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch,
-                         &program.constrain, &program.condition, &program.energy}) {
+                         &program.constrain, &program.condition, &program.energy, &program.structure}) {
     visit(*function);
   }
   for (auto& handler : program.handlers) visit(handler);
+  for (auto& subsystem : program.subsystems) {
+    for (auto* function : {&subsystem.derivative, &subsystem.energy, &subsystem.sample}) visit(*function);
+  }
 }
 
 // The number of instructions of all functions and residuals.

@@ -30,6 +30,7 @@ class Lowering {
       : model_(model), pool_(model.pool), sorted_(sorted), sources_(sources), space_(space) {
     if (space_ == nullptr) {
       widen(own_space_, model, sorted);
+      order_by_subsystem();
       space_ = &own_space_;
     } else {
       is_one_of_many_ = true;
@@ -80,6 +81,7 @@ class Lowering {
     build_constraints();
     build_conditions();
     build_energy();
+    build_subsystems();
     program_.prepare = prepare_->take();
     describe();
     return std::move(program_);
@@ -264,6 +266,42 @@ class Lowering {
 
   // --- Blocks ----------------------------------------------------------------------------------------------------------
 
+  // " with x = 3 (line 2)": names in a block's equations, as they were written, that other equations say to be numbers.
+  std::string constants_read(const System& system, const Block& block) {
+    constexpr std::size_t most = 6;
+    if (written_at_.empty()) {
+      for (const flat::Equation& equation : model_.equations) {
+        auto& here = written_at_[place_of(equation)];
+        if (here.size() < most) here.push_back(&equation);  // those of a loop and of a vector share their place
+      }
+    }
+    std::vector<std::uint32_t> read;
+    for (std::uint32_t e : block.equations) {
+      for (const flat::Equation* written : written_at_[place_of(system.equations[e])]) {
+        for (ExprId side : {written->left, written->right}) {
+          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+            const std::uint32_t v = pool_[leaf].index;
+            if (sorted_.constant_spans.contains(v) && std::find(read.begin(), read.end(), v) == read.end())
+              read.push_back(v);
+          }
+        }
+      }
+    }
+    std::string text;
+    for (std::size_t i = 0; i < read.size(); ++i) {
+      if (i == most) return text + ", ..";
+      const std::uint32_t line = line_of(sorted_.constant_spans.at(read[i]));
+      text += fmt::format("{}{} = {}", i == 0 ? " with " : ", ", leaf_name(pool_.variable(read[i], 0)),
+                          expr::print_number(sorted_.constants.at(read[i])));
+      if (line > 0) text += fmt::format(" (line {})", line);
+    }
+    return text;
+  }
+
+  static std::pair<std::uint32_t, std::uint32_t> place_of(const flat::Equation& equation) {
+    return {equation.span.file, equation.span.begin};
+  }
+
   std::uint32_t program_block(Solved& solved, std::size_t b) {
     if (solved.program_block[b] != no_block) return solved.program_block[b];
     const Block& block = solved.system->blocks[solved.solutions[b].block];
@@ -276,6 +314,7 @@ class Lowering {
         described.line = sources_.position(equation.span.file, equation.span.begin).line;
     }
     if (block.equations.size() > 12) described.equations += "; ..";
+    described.equations += constants_read(*solved.system, block);
     for (std::size_t i = 0; i < block.unknowns.size(); ++i) {
       if (i > 0) described.unknowns += "; ";
       described.unknowns += leaf_name(solved.system->unknowns[block.unknowns[i]]);
@@ -943,6 +982,122 @@ class Lowering {
     program_.condition = builder.take();
   }
 
+  // The states of each subsystem follow each other.
+  void order_by_subsystem() {
+    if (sorted_.subsystem_of.empty()) return;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> subsystem;
+    for (std::size_t i = 0; i < sorted_.states.size(); ++i)
+      subsystem[{pool_[sorted_.states[i]].index, pool_[sorted_.states[i]].order}] = sorted_.subsystem_of[i];
+    std::stable_sort(own_space_.states.begin(), own_space_.states.end(),
+                     [&](const auto& a, const auto& b) { return subsystem.at(a) < subsystem.at(b); });
+  }
+
+  // What takes steps of its own: functions of its states, which they count from its first one.
+  void build_subsystems() {
+    if (model_.subsystems.empty()) return;
+    std::vector<std::vector<ExprId>> outs(model_.subsystems.size());
+    for (const flat::SampledJoin& join : model_.joins) {
+      for (const flat::SampledJoin::End& end : join.ends)
+        outs[end.subsystem].insert(outs[end.subsystem].end(), end.outs.begin(), end.outs.end());
+    }
+    std::vector<std::vector<std::uint32_t>> states(model_.subsystems.size());  // places in sorted_.states
+    for (std::uint32_t i = 0; i < sorted_.states.size(); ++i) states[sorted_.subsystem_of[i]].push_back(i);
+    std::vector<ExprId> energies(model_.subsystems.size(), pool_.constant(0));
+    for (const ExprId energy : sorted_.energies) {
+      ExprId& sum = energies[subsystem_of_energy(energy)];
+      sum = pool_.add(sum, energy);
+    }
+    symbolic::Substitution constants(pool_, [this](ExprId leaf) {
+      const auto number =
+          pool_[leaf].op == Op::variable ? sorted_.constants.find(pool_[leaf].index) : sorted_.constants.end();
+      return number == sorted_.constants.end() ? ExprId() : pool_.constant(pool_[leaf].order == 0 ? number->second : 0);
+    });
+    std::uint32_t first = 0;
+    for (std::size_t k = 0; k < model_.subsystems.size(); ++k) {
+      const flat::Subsystem& source = model_.subsystems[k];
+      ir::Subsystem made{source.name.empty() ? "the rest" : source.name,
+                         source.multiple,
+                         first,
+                         static_cast<std::uint32_t>(states[k].size()),
+                         source.ledger,
+                         source.phase,
+                         program_.sample_count,
+                         static_cast<std::uint32_t>(outs[k].size())};
+      std::vector<ExprId> rates(states[k].size()), slopes(states[k].size());
+      for (const std::uint32_t i : states[k]) {
+        const std::uint32_t at = state_index_.at(sorted_.states[i]) - first;
+        rates[at] = sorted_.state_rates[i];
+        if (source.ledger != 0) slopes[at] = sorted_.energy_slopes[i];
+      }
+      made.derivative = function_of_states(rates, first);
+      if (source.ledger != 0) {
+        slopes.push_back(energies[k]);
+        made.energy = function_of_states(slopes, first);
+      }
+      for (ExprId& out : outs[k]) out = constants(out);
+      made.sample = function_of_states(outs[k], first);
+      first += made.state_count;
+      program_.sample_count += made.sample_count;
+      program_.subsystems.push_back(std::move(made));
+    }
+    program_.samples = program_.work_count;
+    program_.work_count += program_.sample_count + static_cast<std::uint32_t>(program_.subsystems.size());
+    place_joins();
+  }
+
+  std::uint32_t subsystem_of_energy(ExprId energy) const {
+    for (ExprId leaf : symbolic::leaves(pool_, energy, Op::variable)) {
+      const auto at = std::find(sorted_.states.begin(), sorted_.states.end(), leaf);
+      if (at != sorted_.states.end())
+        return sorted_.subsystem_of[static_cast<std::size_t>(at - sorted_.states.begin())];
+    }
+    return 0;
+  }
+
+  // result[i] = values[i], of states from `first` on.
+  ir::Function function_of_states(const std::vector<ExprId>& values, std::uint32_t first) {
+    FunctionBuilder builder(
+        pool_, program_.work_count,
+        [this, first](ExprId leaf) {
+          ir::Instruction load{ir::Op::state};
+          load.index = state_index_.at(leaf) - first;
+          return load;
+        },
+        [this](ExprId e) { return hoist(e); });
+    std::vector<ExprId> wanted;
+    for (ExprId value : values) {
+      const auto leaves = symbolic::leaves(pool_, value, Op::variable);
+      wanted.insert(wanted.end(), leaves.begin(), leaves.end());
+    }
+    solve_needed(builder, wanted);
+    for (std::uint32_t i = 0; i < values.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(values[i]));
+    }
+    return builder.take();
+  }
+
+  void place_joins() {
+    std::vector<std::uint32_t> next;
+    for (const ir::Subsystem& subsystem : program_.subsystems) next.push_back(subsystem.samples);
+    for (const flat::SampledJoin& join : model_.joins) {
+      tactus_join made = {};
+      made.manner = join.manner;
+      made.count = static_cast<std::uint32_t>(join.ends[0].outs.size());
+      made.since = join.since;
+      for (int i = 0; i < 2; ++i) {
+        const flat::SampledJoin::End& end = join.ends[i];
+        made.subsystem[i] = end.subsystem;
+        made.sample[i] = next[end.subsystem];
+        next[end.subsystem] += made.count;
+        made.held[i] = end.held;
+        const auto work = state_index_.find(pool_.variable(end.work.value, 0));
+        made.work[i] = work == state_index_.end() ? 0 : work->second + 1;
+      }
+      program_.joins.push_back(made);
+    }
+  }
+
   void build_energy() {
     if (!sorted_.energy.valid()) return;
     FunctionBuilder builder = motion_builder();
@@ -957,6 +1112,35 @@ class Lowering {
     builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
     program_.energy = builder.take();
     program_.ledger = model_.ledger;
+    const auto place = [&](std::string_view name) {
+      const auto found = std::ranges::find(program_.state_names, name);
+      return found == program_.state_names.end()
+                 ? 0u
+                 : static_cast<std::uint32_t>(found - program_.state_names.begin()) + 1;
+    };
+    program_.book_supplied = place("book.supplied");
+    program_.book_dissipated = place("book.dissipated");
+    if (!sorted_.structure.empty()) build_structure();
+  }
+
+  void build_structure() {
+    FunctionBuilder builder = motion_builder();
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> entries(std::size_t{count} * (count + 1), pool_.constant(0));
+    const std::size_t own = sorted_.states.size();
+    for (std::size_t i = 0; i < own; ++i) {
+      const std::uint32_t row = state_index_.at(sorted_.states[i]);
+      for (std::size_t j = 0; j < own; ++j)
+        entries[std::size_t{row} * count + state_index_.at(sorted_.states[j])] = sorted_.structure[i * own + j];
+      if (!pool_.is_constant(sorted_.energy_slopes[i], 0))
+        entries[std::size_t{count} * count + row] = pool_.constant(1);
+    }
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, i, builder.value(entries[i]));
+    }
+    program_.structure = builder.take();
+    program_.has_structure = true;
   }
 
   std::uint32_t line_of(base::Span span) const {
@@ -1018,6 +1202,7 @@ class Lowering {
   std::unordered_map<ExprId, bool> static_;  // by expression
   std::unordered_map<ExprId, std::uint32_t> derived_;
   std::map<std::vector<ExprId>, std::uint32_t> warm_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const flat::Equation*>> written_at_;  // by place
   std::unordered_map<std::vector<ExprId>, Residual, ListHash> residuals_;
   std::unordered_multimap<std::size_t, std::uint32_t> residual_functions_;  // by ir::hash
   std::unordered_map<std::size_t, std::uint32_t> channel_of_group_;

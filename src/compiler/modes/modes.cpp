@@ -34,7 +34,7 @@ class Splitting {
   Splitting(flat::Model model, diag::Sink& diags) : model_(std::move(model)), diags_(diags) {}
 
   std::optional<Structures> run() {
-    if (!count_combinations()) return std::nullopt;
+    if (refuses_later_conditions() || !count_combinations()) return std::nullopt;
     find_starts();
     reach();
     if (!group()) return std::nullopt;
@@ -47,6 +47,19 @@ class Splitting {
     for (const flat::Automaton& automaton : model_.automata)
       text += fmt::format("{}`{}` has {}", text.empty() ? "" : ", ", automaton.name, automaton.modes.size());
     return text;
+  }
+
+  bool refuses_later_conditions() {
+    if (model_.automata.empty()) return false;
+    for (const flat::Condition& condition : model_.conditions) {
+      if (!condition.later) continue;
+      diags_.report(condition.span, later_with_modes)
+          .hint(
+              "a plan finds what is not known: `plan P in a.First when t <= 0 choose v = 1 {{ next(x') = v; }} for 2 "
+              "reaching x = 1 {{ }}`");
+      return true;
+    }
+    return false;
   }
 
   bool count_combinations() {
@@ -198,6 +211,21 @@ class Splitting {
     }
     model.equations = {};
     for (const flat::Equation& equation : equations) model.equations.push(equation);
+    model.invariants.clear();
+    for (flat::Equation invariant : model_.invariants) {
+      const auto is_there = [&](const Combination& c) { return holds(model, invariant.mode, c); };
+      if (std::none_of(combinations.begin(), combinations.end(), is_there)) continue;
+      fold(invariant.left);
+      fold(invariant.right);
+      if (!std::all_of(combinations.begin(), combinations.end(), is_there)) {
+        fold(invariant.mode);
+        const ExprId off = model.pool.subtract(invariant.left, invariant.right);
+        invariant.right = model.pool.constant(0);
+        invariant.left = model.pool.make(Op::select, invariant.mode, off, invariant.right);
+      }
+      invariant.mode = {};
+      model.invariants.push_back(invariant);
+    }
     for (flat::Condition& condition : model.conditions) fold(condition.value);
     for (flat::Drawing& drawing : model.drawings) {
       for (flat::DrawnOption& option : drawing.options) {

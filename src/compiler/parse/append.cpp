@@ -15,7 +15,9 @@ struct Moved {
   NodeId operator()(NodeId id) const { return id.valid() ? NodeId(id.value + nodes) : id; }
   Family operator()(Family family) const { return {family.index, (*this)(family.low), (*this)(family.high)}; }
   Equation operator()(const Equation& item) const {
-    return {item.span, (*this)(item.left), (*this)(item.right), (*this)(item.family), (*this)(item.mode)};
+    Equation made{item.span, (*this)(item.left), (*this)(item.right), (*this)(item.family), (*this)(item.mode)};
+    made.rate = (*this)(item.rate);
+    return made;
   }
   Jump operator()(Jump jump) const {
     for (Goto& item : jump.gotos) item.target = (*this)(item.target);
@@ -98,6 +100,16 @@ void append_energies(Body& into, const Body& from, const Moved& moved) {
     item.first = moved(item.first);
     item.second = moved(item.second);
     into.joins.push_back(item);
+  }
+  for (Storage item : from.storages) {
+    for (NodeId& state : item.states) state = moved(state);
+    for (NodeId* id : {&item.variable, &item.j, &item.r, &item.g, &item.in, &item.out}) *id = moved(*id);
+    into.storages.push_back(std::move(item));
+  }
+  for (Guard item : from.guards) {
+    item.port = moved(item.port);
+    item.reserve = moved(item.reserve);
+    into.guards.push_back(item);
   }
 }
 

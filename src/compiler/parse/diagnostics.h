@@ -40,6 +40,7 @@ inline constexpr diag::Kind<std::string_view, std::string_view> not_in_module{"P
 inline constexpr diag::Kind<std::string_view, std::string_view> not_here{"P029", "{} does not stand in {}"};
 inline constexpr diag::Kind<std::string_view> unknown_option{"P027", "a drawing has no `{}`"};
 inline constexpr diag::Kind<> unclosed_hole{"P028", "this `{{` is closed nowhere in the text"};
+inline constexpr diag::Kind<> rate_of_value{"P030", "only an instance of a module has a rate"};
 inline constexpr diag::Kind<std::string_view> unclosed_body{"P026", "nothing closes this {}"};
 
 }  // namespace parse

@@ -326,6 +326,12 @@ NodeId Parser::read_call(NodeId node, std::size_t first) {
     } while (accept(TokenKind::comma));
   }
   if (!accept(TokenKind::right_paren)) {
+    if (word() == Word::for_ && children.size() == 2 && closing_[open] != 0) {  // sum(x for i in ..)
+      report_expected("`)`").hint("what is counted stands first: `{}(i in 1..3: {})`", text(first),
+                                  sources_.text(tree_[children[1].node].span));
+      at_ = closing_[open] + 1;
+      return {};
+    }
     report_unclosed(open);
     return {};
   }

@@ -52,6 +52,10 @@ void Parser::read_item() {
     read_declaration(word());
   else if (at_power())
     read_power_port();
+  else if (at_storage())
+    read_storage();
+  else if (at_guard())
+    read_guard();
   else if (read_foreign_item())
     return;
   else if (const Word meant = read_misspelt_word(); meant != Word::none)
@@ -92,7 +96,7 @@ void Parser::read_declaration(Word word) {
       return read_function();
     case Word::when: {
       const std::size_t first = at_++;
-      while (!at_end() && !on_new_line(at_) && this->word() != Word::then) ++at_;
+      while (!at_end() && !on_new_line(at_) && this->word() != Word::then && !at(TokenKind::left_brace)) ++at_;
       const base::Span condition{tokens_.file, token(first + 1).begin, token(at_ - 1).end};
       diags_.report(span_of(first), expected, "a statement", "the word `when`")
           .hint("what happens then is a transition: `transition Hit when {} {{ next(x) = ..; }}`",
@@ -133,10 +137,12 @@ void Parser::read_declaration(Word word) {
     case Word::apply:
       return skip_not_built(word);
     case Word::rate:
-    case Word::every:
-      report_rate("the rate of a module's instances");
+    case Word::every: {
+      diags_.report(here(), expected, "a statement", found())
+          .hint("a rate stands behind an instance: `s = Spring() rate 1 [kHz];`");
       ++at_;
       return recover();
+    }
     case Word::reads:
     case Word::writes:
     case Word::observes: {
@@ -394,7 +400,7 @@ bool Parser::read_condition(base::NameId with) {
   return true;
 }
 
-// equation = ( id | arith ) "=" expr [timing] end | NAME "(" [ arg {"," arg} ] ")" end
+// equation = ( id | arith ) "=" expr [rate] end | NAME "(" [ arg {"," arg} ] ")" [rate] end
 void Parser::read_equation() {
   const std::size_t first = at_;
   const bool chosen = word() == Word::if_;
@@ -408,11 +414,12 @@ void Parser::read_equation() {
   }
   if (!equation.left.valid()) return chosen ? skip_foreign_block("if") : recover();
   if (!accept(TokenKind::equal)) {
-    const bool instance = tree_[equation.left].kind == NodeKind::call &&
-                          token(at_ - 1).kind == TokenKind::right_paren &&
-                          (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()));
+    const bool instance =
+        tree_[equation.left].kind == NodeKind::call && token(at_ - 1).kind == TokenKind::right_paren &&
+        (at(TokenKind::semicolon) || at_end() || at_body_end() || is_opening(word()) || word() == Word::rate);
     if (instance) {
       equation.right = std::exchange(equation.left, {});
+      if (!read_rate(equation)) return recover();
       equation.span = span_from(first);
       body_->equations.push_back(equation);
       read_end();
@@ -431,6 +438,8 @@ void Parser::read_equation() {
       if (at(TokenKind::tilde)) reported.hint("`~` is a guess, under `boundary`");
       if (at(TokenKind::colon)) reported.hint("names are not declared; an equation defines them: `x = 1;`");
       if (at(TokenKind::fat_arrow)) reported.hint("`=>` belongs to a handler; an equation is written with `=`");
+      if (at_ == first + 3 && text(first) == "d" && text(first + 2) == "dt")
+        reported.hint("a derivative by time is a prime: `{}'`", at(TokenKind::name) ? text(at_) : "x");
       if (at(TokenKind::name) && tree_[equation.left].kind == NodeKind::name && !on_new_line(at_))
         reported.hint("names are not declared, and a product needs `*`");
     }
@@ -438,13 +447,25 @@ void Parser::read_equation() {
   }
   equation.right = read_expression();
   if (!equation.right.valid()) return recover();
+  if (!read_rate(equation)) return recover();
   equation.span = span_from(first);
   body_->equations.push_back(equation);
-  if (word() == Word::rate || word() == Word::when || word() == Word::every) {
-    report_rate("the rate of an instance");
-    return recover();
-  }
   read_end();
+}
+
+// [ "rate" value ], behind an instance
+bool Parser::read_rate(Equation& equation) {
+  if (word() == Word::when || word() == Word::every) {
+    report_expected("`;`").hint("an instance of a module may have a step of its own: `s = Spring() rate 1 [kHz];`");
+    return false;
+  }
+  if (word() != Word::rate) return true;
+  const std::size_t first = at_++;
+  equation.rate = read_value();
+  if (!equation.rate.valid()) return false;
+  if (tree_[equation.right].kind == NodeKind::call) return true;
+  diags_.report(span_from(first), rate_of_value).hint("leave it out, or put the equation into a module with a port");
+  return false;
 }
 
 // `Real` of `parameter Real k = 4`, reported.
@@ -543,18 +564,27 @@ bool Parser::at_family() const {
   return at_name() && kind(1) == TokenKind::left_bracket && kind(2) == TokenKind::name && word(3) == Word::in;
 }
 
+// The same, or one element of it, as a loop writes them: `for i in 1..3 { n[i] = init i in { .. } }`.
+bool Parser::at_elements() const { return at_name() && kind(1) == TokenKind::left_bracket; }
+
+// An element is a family of one whose counter has a name that nobody can write.
 bool Parser::read_family(Family& family) {
   ++at_;
-  family.index = read_name("the counter of a family");
-  if (!family.index.valid()) return false;
-  ++at_;
-  return read_range(family.low, family.high) && expect(TokenKind::right_bracket);
+  if (at(TokenKind::name) && word(1) == Word::in) {
+    family.index = read_name("the counter of a family");
+    if (!family.index.valid()) return false;
+    ++at_;
+    return read_range(family.low, family.high) && expect(TokenKind::right_bracket);
+  }
+  family.index = names_.intern("[]");
+  family.low = family.high = read_arithmetic();
+  return family.low.valid() && expect(TokenKind::right_bracket);
 }
 
 // behaviour = id "=" ( "init" [NAME "="] arith "in" "{" .. "}" | expr ) [","|";"]
 void Parser::read_behaviour() {
   const std::size_t first = at_;
-  const bool many = at_family();
+  const bool many = at_elements();
   Behaviour behaviour;
   behaviour.name = read_name("the name of a behaviour");
   behaviour.name_span = span_of(first);
@@ -631,7 +661,7 @@ bool Parser::read_handler(Behaviour& behaviour) {
 void Parser::read_event() {
   const std::size_t first = at_++;
   Event event;
-  const bool many = at_family();
+  const bool many = at_elements();
   event.name = read_name("the name of an event");
   event.name_span = span_of(first + 1);
   if (!event.name.valid() || (many && !read_family(event.family))) return recover();
@@ -826,6 +856,8 @@ bool Parser::read_end() {
   }
   diag::Sink::Reported reported = diags_.report(end_of_previous(), expected_semicolon);
   if (at(TokenKind::fat_arrow)) reported.hint("at least is `>=`; `=>` belongs to a handler");
+  if (at(TokenKind::prime) && at_ > 0 && token(at_ - 1).kind == TokenKind::number)
+    reported.hint("a prime stands behind a name or `)`: it is a derivative, and that of a number is 0");
   const bool decimal = at(TokenKind::comma) && at_ > 0 && token(at_ - 1).kind == TokenKind::number && adjacent(at_) &&
                        kind(1) == TokenKind::number && adjacent(at_ + 1);
   if (decimal) {

@@ -12,7 +12,7 @@ namespace parse {
 void Parser::read_automaton() {
   const std::size_t first = at_++;
   Automaton automaton;
-  const bool many = at_family();
+  const bool many = at_elements();
   automaton.name = read_name("the name of an automaton");
   automaton.name_span = span_of(first + 1);
   if (!automaton.name.valid() || (many && !read_family(automaton.family))) return recover();
@@ -125,7 +125,7 @@ void Parser::read_must(std::size_t first, NodeId mode) {
 
 // head = id [ "in" expr ] [ "when" expr ]
 bool Parser::read_head(Transition& item, std::string_view what) {
-  const bool many = at_family();
+  const bool many = at_elements();
   item.name_span = here();
   item.name = read_name(what);
   if (!item.name.valid() || (many && !read_family(item.family))) return false;

@@ -77,6 +77,17 @@ TEST(Parse, ReadsHowPortsAreJoined) {
   for (int i = 0; i < 4; ++i) EXPECT_EQ(static_cast<int>(text.tree.joins[i].manner), i);
 }
 
+TEST(Parse, RatesOfInstances) {
+  const ParsedText text(
+      "system s = Spring() rate 1 [kHz]; leg[i in 1..6] = Leg(i) rate f; Clock() rate 20 [Hz]; x = 1;");
+  ASSERT_EQ(text.tree.equations.size(), 4u);
+  EXPECT_EQ(text.tree[text.tree.equations[0].rate].number, 1000);
+  EXPECT_EQ(print(text.tree, text.names, text.tree.equations[1].rate), "f");
+  EXPECT_EQ(text.tree[text.tree.equations[2].rate].number, 20);
+  EXPECT_FALSE(text.tree.equations[2].left.valid());
+  EXPECT_FALSE(text.tree.equations[3].rate.valid());
+}
+
 // The first text stands far behind the second, so that the dump of both is that of the second, then that of the first.
 TEST(Parse, AppendedTreesKeepTheirItems) {
   const std::string far(20'000, ' ');
@@ -221,8 +232,8 @@ TEST(Print, IsReadBackAsTheSameTree) {
       if (equation.left.valid() && !equation.family.valid()) equations.equations.push_back(equation);
     }
     for (const Equation& equation : equations.equations) {
-      again +=
-          print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) + ";\n";
+      again += print(equations, first.names, equation.left) + " = " + print(equations, first.names, equation.right) +
+               (equation.rate.valid() ? " rate " + print(equations, first.names, equation.rate) : "") + ";\n";
       ++count;
     }
     const ParsedText second(again, dialect_of(entry.path().string()));

@@ -92,7 +92,6 @@ class Parser {
   bool skip_to(TokenKind opener);
   void skip_not_built(Word word);
   void report_not_built(base::Span span, std::string_view what);
-  void report_rate(std::string_view what);
   bool read_foreign_item();
   // A section or declaration whose first word is misspelt or capitalised; the word that was meant, after reporting.
   Word read_misspelt_word();
@@ -124,8 +123,10 @@ class Parser {
   // `with` is the name before the word `with`, not valid when there is none.
   bool read_condition(base::NameId with);
   void read_equation();
+  bool read_rate(Equation& equation);
   bool read_family(Family& family);
   bool at_family() const;
+  bool at_elements() const;
   void read_behaviour();
   bool read_handler(Behaviour& behaviour);
   bool at_drawing() const;
@@ -156,6 +157,12 @@ class Parser {
   void read_energy();
   bool at_power() const;
   void read_power_port();
+  bool read_power_ends(std::size_t first, Power& power);
+  bool at_storage() const;
+  void read_storage();
+  bool read_structure(Storage& storage);
+  bool at_guard() const;
+  void read_guard();
   void read_join();
   bool read_jump(Jump& jump);
   void read_jump_item(Jump& jump);

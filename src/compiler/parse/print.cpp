@@ -426,6 +426,11 @@ class Dumper {
     family(equation.family);
     field(equation.right);
     dump_mode(equation.mode);
+    if (equation.rate.valid()) {
+      out_ += " (rate";
+      field(equation.rate);
+      close();
+    }
     close();
   }
 
@@ -519,6 +524,26 @@ class Dumper {
       out_ += manners[static_cast<int>(join.manner)];
       close();
       add(join.span);
+    }
+    for (const Storage& storage : body.storages) {
+      out_ += "(storage";
+      for (const NodeId state : storage.states) field(state);
+      field(storage.variable);
+      for (const NodeId matrix : {storage.j, storage.r, storage.g, storage.in, storage.out}) {
+        if (matrix.valid())
+          field(matrix);
+        else
+          out_ += " -";
+      }
+      close();
+      add(storage.span);
+    }
+    for (const Guard& guard : body.guards) {
+      out_ += "(guard";
+      field(guard.port);
+      if (guard.reserve.valid()) field(guard.reserve);
+      close();
+      add(guard.span);
     }
   }
 

@@ -10,8 +10,7 @@
 namespace parse {
 namespace {
 
-constexpr std::string_view not_built_yet =
-    "not built yet are rates of instances, `storage`, `mechanism`, `interact` and `apply`";
+constexpr std::string_view not_built_yet = "not built yet are `mechanism`, `interact` and `apply`";
 
 // What begins a statement in other languages, and what to do about it here.
 enum class Foreign {
@@ -360,11 +359,6 @@ void Parser::report_not_built(base::Span span, std::string_view what) {
   said_what_is_missing_ = true;
 }
 
-void Parser::report_rate(std::string_view what) {
-  diags_.report(here(), not_built, what)
-      .hint("without a rate of its own an instance takes the steps of the whole: leave `{}` out", text(at_));
-}
-
 void Parser::skip_not_built(Word word) {
   report_not_built(here(), fmt::format("`{}`", text(at_)));
   ++at_;
@@ -378,13 +372,6 @@ void Parser::skip_not_built(Word word) {
 bool Parser::read_foreign_item() {
   if (!at_name()) return false;
   const bool before_name = kind(1) == TokenKind::name;
-  if (dialect_ == Dialect::tact && spells("storage") && kind(1) == TokenKind::left_paren && closing_[at_ + 1] != 0 &&
-      word_at(closing_[at_ + 1] + 1) == Word::energy) {
-    report_not_built(here(), "`storage`");
-    at_ = closing_[at_ + 1] + 2;
-    recover();
-    return true;
-  }
   if (dialect_ == Dialect::phydl && before_name && !on_new_line(at_ + 1) &&
       words_.spelled(tokens_.name(at_)) > Word::later) {
     diags_.report(here(), tact_word, text(at_))

@@ -164,6 +164,7 @@ struct Equation {
   Family family = {};
   NodeId mode = {};  // made by expand of the `in` blocks around it: a formula over modes; not valid: at all times
   bool is_of_book = false;  // made of energies and ports, which are checked where they stand
+  NodeId rate = {};         // of an instance, `s = S() rate 1 [kHz]`; not valid when not given
 };
 
 struct Parameter {
@@ -404,6 +405,7 @@ struct Energy {
   base::Span span;
   NodeId variable;  // a name
   NodeId value;
+  std::uint32_t rate = 0;  // made by expand: one more than the index into Tree::rates; 0: that of the whole
 };
 
 // power name: in -> out
@@ -413,7 +415,33 @@ struct Power {
   base::Span name_span;
   NodeId in;
   NodeId out;
-  bool is_joined = false;  // made by expand
+  // Made by expand: whether it is joined, whether to one with another rate or with the same of another instance, its rate as Energy has it, and
+  // what leaves where a guard stands, not valid without one.
+  bool is_joined = false;
+  bool is_sampled = false;
+  std::uint32_t rate = 0;
+  NodeId given = {};
+};
+
+// storage (states) energy variable structure J = j, R = r, G = g power in -> out: states' = (J - R) dH/dx + G in, out = G' dH/dx. Its energy and
+// its port stand among the others, too.
+struct Storage {
+  base::Span span;
+  std::vector<NodeId> states;
+  NodeId variable;  // the energy's name
+  NodeId j;
+  NodeId r;  // not valid when not given; g, in and out neither
+  NodeId g;
+  NodeId in;
+  NodeId out;
+};
+
+// guard port reserve e
+struct Guard {
+  base::Span span;
+  NodeId port;
+  NodeId reserve;           // not valid when not given
+  std::uint32_t index = 0;  // made by expand: into Body::powers
 };
 
 enum class JoinManner : std::uint8_t { plain, hold, extrapolate, passive };
@@ -425,9 +453,17 @@ struct Join {
   NodeId second;
   JoinManner manner = JoinManner::plain;
   base::Span manner_span = {};
+  // Of sampled ports expand says which it is: `hold` or `passive` where none is written.
   // Made by expand: the ports, indices into Body::powers, and the first of the two equations that the join means.
   std::uint32_t ports[2] = {0, 0};
   std::uint32_t equation = 0;
+};
+
+// An instance with a step of its own. Made by expand.
+struct Rate {
+  base::Span span;   // of the number
+  std::string path;  // "leg[2].foot"
+  double hertz = 0;
 };
 
 struct DrawingOption {
@@ -488,6 +524,8 @@ struct Body {
   std::vector<Energy> energies;
   std::vector<Power> powers;
   std::vector<Join> joins;
+  std::vector<Storage> storages;
+  std::vector<Guard> guards;
 };
 
 // The items of a whole program are those of the Body it is; modules and loops have theirs in `bodies`.
@@ -501,6 +539,7 @@ struct Tree : Body {
   std::vector<External> externals;
   std::vector<Use> uses;
   std::vector<ShapeGiven> shapes;  // made by expand
+  std::vector<Rate> rates;         // made by expand
   std::vector<Body> bodies;
   std::vector<Jump> jumps;            // of the loops in jumps
   std::vector<PlanProblem> problems;  // made by schemata

@@ -1,40 +1,48 @@
 #include "compiler/schemata/book.h"
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace schemata {
 namespace {
 
+// The name of what a sampled port has let in.
+std::string work_of(const TreeBuilder& builder, const parse::Power& port) {
+  return builder.names.text(port.name) + ".work";
+}
+
+// w' = in * out of every sampled port, w = 0 at the start.
+void write_works(TreeBuilder& b) {
+  for (const parse::Power& port : b.tree.powers) {
+    if (!port.is_sampled) continue;
+    const auto named = [&](std::string_view text) { return b.name(b.names.intern(text), port.span); };
+    const parse::Child work{named(work_of(b, port))};
+    const parse::Child factors[] = {{named("dot")}, {port.in}, {port.given.valid() ? port.given : port.out}};
+    parse::Equation equation{port.span, b.add({.kind = NodeKind::prime, .span = port.span, .count = 1}, {&work, 1}),
+                             b.add({.kind = NodeKind::call, .span = port.span}, factors)};
+    equation.is_of_book = true;
+    b.tree.equations.push_back(equation);
+    b.tree.conditions.push_back(
+        {port.span, named(work_of(b, port)), b.starting_time(port.span), b.number(0, port.span)});
+  }
+}
+
 class Book {
+  using Terms = std::vector<parse::Child>;
+
  public:
   explicit Book(TreeBuilder& builder) : b_(builder), span_(builder.tree.energies.front().span) {}
 
   void write() {
     name_members();
-    NodeId stored{};
-    for (const parse::Energy& energy : b_.tree.energies) stored = sum(stored, energy.variable);
-    NodeId power{};
-    for (const parse::Power& port : b_.tree.powers)
-      if (!port.is_joined) power = sum(power, dot(port.in, port.out));
-
-    equate(named("book.stored"), stored);
-    if (power.valid())
-      integrate("book.supplied", power);
+    if (b_.tree.rates.empty())
+      write_whole();
     else
-      equate(named("book.supplied"), zero());
-    const NodeId stored_rate = prime(named("book.stored"));
-    integrate("book.dissipated", power.valid() ? both(parse::Op::minus, power, stored_rate) : negative(stored_rate));
+      write_parts();
     const char* const start = "book.start";
     equate(prime(named(start)), zero());
     b_.tree.conditions.push_back({span_, named(start), b_.starting_time(span_), named("book.stored")});
-
-    for (const char* name : {"book.booked", "book.leaps", "book.escapes"}) {
-      parse::Behaviour behaviour;
-      behaviour.span = behaviour.name_span = span_;
-      behaviour.name = b_.names.intern(name);
-      behaviour.start = zero();
-      b_.tree.behaviours.push_back(std::move(behaviour));
-    }
     NodeId invented = both(parse::Op::minus, named("book.stored"), named(start));
     invented = both(parse::Op::minus, invented, named("book.supplied"));
     invented = both(parse::Op::plus, invented, named("book.dissipated"));
@@ -56,24 +64,89 @@ class Book {
     }
   }
 
-  NodeId named(std::string_view text) { return b_.name(b_.names.intern(text), span_); }
+  void write_whole() {
+    Terms stored, power;
+    for (const parse::Energy& energy : b_.tree.energies) stored.push_back({energy.variable, parse::Op::plus});
+    for (const parse::Power& port : b_.tree.powers)
+      if (!port.is_joined) power.push_back({power_of(port), parse::Op::plus});
+    write_accounts("book.", stored, power, power);
+  }
+
+  // One book for each subsystem that stores, and the sums of all.
+  void write_parts() {
+    std::vector<Terms> stored(b_.tree.rates.size() + 1), supplied = stored, power = stored;
+    for (const parse::Energy& energy : b_.tree.energies)
+      stored[energy.rate].push_back({energy.variable, parse::Op::plus});
+    for (const parse::Power& port : b_.tree.powers) {
+      if (port.is_sampled) power[port.rate].push_back({prime(named(work_of(b_, port))), parse::Op::plus});
+      if (port.is_joined) continue;
+      power[port.rate].push_back({power_of(port), parse::Op::plus});
+      supplied[port.rate].push_back({power_of(port), parse::Op::plus});
+    }
+    struct Sum {
+      const char* entry;
+      bool is_of_ledger;
+      Terms terms = {};
+    } sums[] = {{"stored", false}, {"supplied", false}, {"dissipated", false},
+                {"booked", true},  {"leaps", true},     {"escapes", true}};
+    for (std::size_t rate = 0; rate < stored.size(); ++rate) {
+      if (stored[rate].empty() && power[rate].empty()) continue;
+      const std::string book = rate == 0 ? "book.rest." : b_.tree.rates[rate - 1].path + ".book.";
+      write_accounts(book, stored[rate], supplied[rate], power[rate]);
+      for (Sum& sum : sums) {
+        if (!sum.is_of_ledger || !stored[rate].empty()) sum.terms.push_back({named(book + sum.entry), parse::Op::plus});
+      }
+    }
+    sums[3].terms.push_back({named("book.held"), parse::Op::minus});
+    for (const Sum& sum : sums) equate(named(std::string("book.") + sum.entry), total(sum.terms));
+    // What passive joins keep: what both ends have let in, with the sign changed.
+    Terms held;
+    for (const parse::Join& join : b_.tree.joins) {
+      if (!b_.tree.powers[join.ports[0]].is_sampled || join.manner != parse::JoinManner::passive) continue;
+      for (const std::uint32_t port : join.ports)
+        held.push_back({named(work_of(b_, b_.tree.powers[port])), parse::Op::plus});
+    }
+    equate(named("book.held"), negative(total(held)));
+  }
+
+  // Of what stores: with a ledger. `power` is what comes in through sampled ports, too.
+  void write_accounts(const std::string& book, const Terms& stored, const Terms& supplied, const Terms& power) {
+    equate(named(book + "stored"), total(stored));
+    if (supplied.empty())
+      equate(named(book + "supplied"), zero());
+    else
+      integrate(book + "supplied", total(supplied));
+    Terms dissipated = power;
+    const NodeId stored_rate = prime(named(book + "stored"));
+    if (dissipated.empty())
+      dissipated.push_back({negative(stored_rate), parse::Op::plus});
+    else
+      dissipated.push_back({stored_rate, parse::Op::minus});
+    integrate(book + "dissipated", total(dissipated));
+    if (stored.empty()) return;
+    for (const char* name : {"booked", "leaps", "escapes"}) {
+      parse::Behaviour behaviour;
+      behaviour.span = behaviour.name_span = span_;
+      behaviour.name = b_.names.intern(book + name);
+      behaviour.start = zero();
+      b_.tree.behaviours.push_back(std::move(behaviour));
+    }
+  }
+
+  NodeId named(std::string_view text) { return b_.named(text, span_); }
   NodeId zero() { return b_.number(0, span_); }
-  NodeId prime(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::prime, .span = span_, .count = 1}, {&child, 1});
+  NodeId prime(NodeId of) { return b_.prime(of, span_); }
+  NodeId both(parse::Op op, NodeId left, NodeId right) { return b_.binary(left, op, right, span_); }
+  NodeId negative(NodeId of) { return b_.negative(of, span_); }
+  // One node, however many there are.
+  NodeId total(const Terms& terms) {
+    if (terms.empty()) return zero();
+    if (terms.size() == 1 && terms[0].op == parse::Op::plus) return terms[0].node;
+    return b_.add({.kind = NodeKind::sum, .span = span_}, terms);
   }
-  NodeId negative(NodeId of) {
-    const parse::Child child{of};
-    return b_.add({.kind = NodeKind::negate, .span = span_}, {&child, 1});
-  }
-  NodeId both(parse::Op op, NodeId left, NodeId right) {
-    const parse::Child children[] = {{left}, {right, op}};
-    return b_.add({.kind = NodeKind::sum, .span = span_}, children);
-  }
-  NodeId sum(NodeId left, NodeId right) { return left.valid() ? both(parse::Op::plus, left, right) : right; }
-  NodeId dot(NodeId left, NodeId right) {
-    const parse::Child children[] = {{named("dot")}, {left}, {right}};
-    return b_.add({.kind = NodeKind::call, .span = span_}, children);
+  // What enters a port, in the end: behind a guard what it gives.
+  NodeId power_of(const parse::Power& port) {
+    return b_.call("dot", port.in, port.given.valid() ? port.given : port.out, span_);
   }
   void equate(NodeId left, NodeId right) {
     parse::Equation equation{span_, left, right};
@@ -92,6 +165,7 @@ class Book {
 }  // namespace
 
 void write_book(TreeBuilder& builder) {
+  write_works(builder);
   if (!builder.tree.energies.empty()) Book(builder).write();
 }
 

@@ -4,13 +4,17 @@
 #include <utility>
 
 #include "compiler/schemata/book.h"
+#include "compiler/schemata/guard.h"
 #include "compiler/schemata/plan.h"
 #include "compiler/schemata/sequence.h"
+#include "compiler/schemata/storage.h"
 
 namespace schemata {
 
 parse::Tree write_out(parse::Tree tree, base::Names& names, diag::Sink& diags) {
   TreeBuilder builder(tree, names);
+  write_storages(builder);
+  write_guards(builder);
   write_book(builder);
   if (tree.sequences.empty() && tree.plans.empty()) return tree;
   for (parse::Sequence& item : std::exchange(tree.sequences, {})) write_sequence(builder, std::move(item), diags);

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/names.h"
@@ -44,6 +45,37 @@ class TreeBuilder {
     if (!a.valid() || !b.valid()) return a.valid() ? a : b;
     const parse::Child children[] = {{a}, {b}};
     return add({.kind = NodeKind::logical_and, .span = tree[b].span}, children);
+  }
+
+  // Arithmetic, all at one place of the text.
+  NodeId named(std::string_view text, base::Span span) { return name(names.intern(text), span); }
+  NodeId prime(NodeId of, base::Span span) {
+    const parse::Child child{of};
+    return add({.kind = NodeKind::prime, .span = span, .count = 1}, {&child, 1});
+  }
+  NodeId negative(NodeId of, base::Span span) {
+    const parse::Child child{of};
+    return add({.kind = NodeKind::negate, .span = span}, {&child, 1});
+  }
+  // a + b, a - b, a * b, a / b
+  NodeId binary(NodeId a, parse::Op op, NodeId b, base::Span span) {
+    const bool is_sum = op == parse::Op::plus || op == parse::Op::minus;
+    const parse::Child children[] = {{a, is_sum ? parse::Op::plus : parse::Op::times}, {b, op}};
+    return add({.kind = is_sum ? NodeKind::sum : NodeKind::product, .span = span}, children);
+  }
+  // a + b, of which a may be not valid
+  NodeId sum(NodeId a, NodeId b, base::Span span) { return a.valid() ? binary(a, parse::Op::plus, b, span) : b; }
+  NodeId call(std::string_view function, NodeId a, NodeId b, base::Span span) {
+    const parse::Child children[] = {{named(function, span)}, {a}, {b}};
+    return add({.kind = NodeKind::call, .span = span}, children);
+  }
+  NodeId compare(NodeId a, parse::Op op, NodeId b, base::Span span) {
+    const parse::Child children[] = {{a}, {b}};
+    return add({.kind = NodeKind::compare, .op = op, .span = span}, children);
+  }
+  NodeId conditional(NodeId condition, NodeId then, NodeId otherwise, base::Span span) {
+    const parse::Child children[] = {{condition}, {then}, {otherwise}};
+    return add({.kind = NodeKind::conditional, .span = span}, children);
   }
 
   // When a run begins, as its settings say.

@@ -107,13 +107,33 @@ class Counts {
     }
     auto report =
         diags_.report(equation.span, over_determined,
-                      fmt::format("{} equations determine only {}", equations.size(), fmt::join(quoted, ", ")));
+                      fmt::format("{} equation{} only {}", equations.size(),
+                                  equations.size() == 1 ? " determines" : "s determine", fmt::join(quoted, ", ")));
     int shown = 0;
     for (std::uint32_t other : equations) {
       if (other != e && system.equations[other].span.begin != equation.span.begin && shown++ < 4)
         report.related(system.equations[other].span, "with this one");
     }
+    report_numbers(equation, report);
     report.hint("drop one of them, or leave one of the names free");
+  }
+
+  // Names in the equation, as it was written, that other equations make numbers.
+  void report_numbers(const Equation& equation, diag::Sink::Reported& report) {
+    std::set<std::uint32_t> told;
+    for (std::size_t i = 0; i < draft_.equations.size(); ++i) {
+      if (draft_.equations[i].span.begin != equation.span.begin || draft_.equations[i].span.file != equation.span.file)
+        continue;
+      for (ExprId side : {draft_.written[i].first, draft_.written[i].second}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+          const auto span = draft_.constants.spans.find(pool_[leaf].index);
+          if (span == draft_.constants.spans.end() || told.size() == 4 || !told.insert(pool_[leaf].index).second)
+            continue;
+          report.related(span->second, "`{}` is {} by this one", variable_name(model_, pool_[leaf].index),
+                         expr::print_number(draft_.constants.numbers.at(pool_[leaf].index)));
+        }
+      }
+    }
   }
 
   // Among the unknowns that the remaining equations leave free together, names the one a person forgot.

@@ -37,6 +37,8 @@ inline constexpr diag::Kind<Text, Text> cancel{
     diag::Severity::warning};
 inline constexpr diag::Kind<Text> cancel_for_good{"S019",
                                                   "these equations do not determine {}: they cancel when added up"};
+inline constexpr diag::Kind<Text> cancel_by_parameters{
+    "S024", "these equations do not determine {}: whatever the parameters are, they cancel when added up"};
 inline constexpr diag::Kind<Text> idle{"S020", "`{}` has no part in any equation that is left: it is 0",
                                        diag::Severity::warning};
 

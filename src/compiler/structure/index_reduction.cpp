@@ -69,7 +69,7 @@ class Reduction {
         equations.push_back(&system.equations[e]);
         unknowns.push_back(system.unknowns[matching.unknown_of[e]]);
       }
-      const auto found = find_cancellation(pool_, equations, unknowns);
+      const auto found = find_cancellation(model_, equations, unknowns);
       if (!found) continue;
       std::size_t place = block.size();
       for (std::size_t i = 0; i < block.size(); ++i) {
@@ -83,11 +83,15 @@ class Reduction {
 
   bool report_cancelling(const std::vector<std::uint32_t>& block, const Cancellation& found, std::size_t place,
                          const std::vector<ExprId>& unknowns) {
-    const bool is_settled = symbolic::leaves(pool_, found.rest, Op::variable).empty();
     const Equation replaced = draft_.equations[block[place]];
     std::string names;
     for (std::size_t i = 0; i < unknowns.size() && i < 6; ++i)
       names += fmt::format("{}`{}`", i == 0 ? "" : ", ", leaf_name(model_, unknowns[i]));
+    if (!found.parameters.empty()) {
+      report_cancelling_by_parameters(block, found, place, names);
+      return false;
+    }
+    const bool is_settled = symbolic::leaves(pool_, found.rest, Op::variable).empty() || is_said_already(found.rest);
     auto report =
         is_settled || draft_.chain[block[place]].variable != Link::none
             ? diags_.report(replaced.span, cancel_for_good, names)
@@ -108,6 +112,41 @@ class Reduction {
     draft_.equations[block[place]].right = found.rest;
     draft_.equations[block[place]].component = flat::differentiated;
     return true;
+  }
+
+  // Whether what is left, with equations that ties are kept by, leaves nothing to determine: z + u = sin(t), and then z + u = cos(t).
+  bool is_said_already(ExprId rest) {
+    std::vector<ExprId> names = symbolic::leaves(pool_, rest, Op::variable);
+    const Equation left{pool_.constant(0), rest, {}, 0};
+    std::vector<const Equation*> equations = {&left};
+    for (const Equation& constraint : draft_.constraints) {
+      const auto of_constraint =
+          symbolic::leaves(pool_, pool_.subtract(constraint.left, constraint.right), Op::variable);
+      const bool is_about_these = std::all_of(of_constraint.begin(), of_constraint.end(), [&](ExprId leaf) {
+        return std::find(names.begin(), names.end(), leaf) != names.end();
+      });
+      if (is_about_these) equations.push_back(&constraint);
+    }
+    if (equations.size() < 2 || equations.size() > largest_block) return false;
+    const auto found = find_cancellation(model_, equations, names);
+    return found && found->factors.front() != 0;
+  }
+
+  // What is left would have to be divided by parameters, which may change and be zero.
+  void report_cancelling_by_parameters(const std::vector<std::uint32_t>& block, const Cancellation& found,
+                                       std::size_t place, const std::string& names) {
+    auto report = diags_.report(draft_.equations[block[place]].span, cancel_by_parameters, names);
+    std::string parameters;
+    for (std::size_t i = 0; i < found.parameters.size() && i < 4; ++i) {
+      const flat::Parameter& parameter = model_.parameters[found.parameters[i]];
+      parameters += fmt::format("{}`constant {} = {};`", i == 0 ? "" : " ", parameter.name,
+                                expr::print_number(parameter.initial));
+      report.related(parameter.span, "this is a parameter");
+    }
+    report.hint(
+        "make them constants, {}, and what is left takes the place of one equation; or multiply one equation so that "
+        "their factors are the same",
+        parameters);
   }
 
   bool differentiate_equation(std::size_t i) {

@@ -114,7 +114,10 @@ class Settled {
                        expr::print_number(draft_.constants.numbers.at(pool_[leaf].index)));
       }
     }
-    report.hint("drop it, or let one of its names be free");
+    if (pool_[left].op == Op::time || pool_[right].op == Op::time)
+      report.hint("`t` is the time in every program; give the quantity another name");
+    else
+      report.hint("drop it, or let one of its names be free");
   }
 
   flat::Model& model_;

@@ -242,7 +242,7 @@ class Starts {
     std::set<std::uint32_t> said;
     for (std::size_t i = 0; i < of_no_state.size(); ++i) {
       const flat::Condition& condition = of_no_state[i];
-      if (matching.unknown_of[certain + i] == unmatched) {
+      if (matching.unknown_of[certain + i] == unmatched && !is_part_of_a_start(condition)) {
         if (said.insert(condition.span.begin).second) report_start_of_no_state(condition, starts);
         continue;
       }
@@ -272,6 +272,16 @@ class Starts {
         report.hint("or ask for one more value at another time: `{}({}) = ..`", name,
                     expr::print_number(*draft_.later.front().later));
     }
+  }
+
+  // y(0) = (..), some components of which are states and some follow from them, as a table of published values is written: the run
+  // holds these to what they are, and fails when they are not.
+  bool is_part_of_a_start(const flat::Condition& condition) {
+    const std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
+    return std::any_of(draft_.starts.begin(), draft_.starts.end(), [&](const flat::Condition& other) {
+      return other.span.file == condition.span.file && other.span.begin == condition.span.begin &&
+             states.contains(pool_.variable(other.variable.value, other.order));
+    });
   }
 
   // A condition at another time that no start is left for.

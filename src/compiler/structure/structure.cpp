@@ -2,6 +2,7 @@
 
 #include "compiler/structure/constants.h"
 #include "compiler/structure/definitions.h"
+#include "compiler/structure/diagnostics.h"
 #include "compiler/structure/draft.h"
 #include "compiler/structure/index_reduction.h"
 #include "compiler/structure/motion.h"
@@ -28,6 +29,23 @@ void ask_for_what_is_drawn(flat::Model& model, const Constants& known, Orders& o
 // And so are those that a jump reads.
 void ask_for_what_jumps_read(flat::Model& model, Orders& orders) {
   for (ExprId leaf : model.asked) raise_orders(model.pool, leaf, orders);
+}
+
+// What was said to follow from the equations is put back onto like a constraint. What constants make true is nothing to do.
+void add_invariants(flat::Model& model, Sorted& sorted, diag::Sink& diags) {
+  Constants constants;
+  constants.numbers = sorted.constants;
+  symbolic::Substitution known(model.pool, [&](ExprId leaf) { return constants.of(model.pool, leaf); });
+  for (flat::Equation invariant : model.invariants) {
+    invariant.left = known(invariant.left);
+    invariant.right = known(invariant.right);
+    const ExprId off = model.pool.subtract(invariant.left, invariant.right);
+    if (model.pool.is_constant(off, 0)) continue;
+    const std::vector<ExprId> read = symbolic::leaves(model.pool, off, expr::Op::variable);
+    if (!read.empty() && !symbolic::differentiate(model.pool, off, read.front()))
+      diags.report(invariant.span, noise_differentiated);
+    sorted.constraints.push_back(invariant);
+  }
 }
 
 }  // namespace
@@ -62,7 +80,10 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   }
 
   sorted.constants = std::move(draft.constants.numbers);
+  sorted.constant_spans = std::move(draft.constants.spans);
   sorted.constraints = std::move(draft.constraints);
+  add_invariants(model, sorted, diags);
+  if (has_failed()) return std::nullopt;
   return sorted;
 }
 

@@ -74,7 +74,8 @@ struct Jump {
 struct Sorted {
   std::vector<ExprId> states;       // leaves; by variable, then order
   std::vector<ExprId> state_rates;  // the leaf of each state's derivative: the next state, or an unknown
-  std::unordered_map<std::uint32_t, double> constants;  // by variable
+  std::unordered_map<std::uint32_t, double> constants;           // by variable
+  std::unordered_map<std::uint32_t, base::Span> constant_spans;  // the equation that says so
   // Equations that index reduction differentiated, and their derivatives but for the last: left = right at all times.
   std::vector<flat::Equation> constraints;
   System motion;
@@ -86,6 +87,9 @@ struct Sorted {
   std::vector<Jump> jumps;                     // none before `jumps`
   ExprId energy = {};                      // what is stored, over states alone; invalid before `energy`, and without
   std::vector<ExprId> energy_slopes = {};  // by state
+  std::vector<ExprId> structure = {};      // J - R by rows, where that form is known; else empty
+  std::vector<ExprId> energies = {};       // each of the model's energies, over states
+  std::vector<std::uint32_t> subsystem_of = {};  // by state; empty without rates, and before `rates`
 };
 
 struct Override {

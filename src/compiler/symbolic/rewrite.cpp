@@ -1,6 +1,36 @@
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
 #include "compiler/symbolic/symbolic.h"
 
 namespace symbolic {
+namespace {
+
+// Ids that a walk has met. Most equations have a few dozen: these are looked through one by one, and allocate nothing.
+class Seen {
+ public:
+  // Whether this is the first time.
+  bool add(ExprId id) {
+    if (!many_.empty()) return many_.insert(id).second;
+    const auto end = few_.begin() + count_;
+    if (std::find(few_.begin(), end, id) != end) return false;
+    if (count_ < static_cast<std::ptrdiff_t>(few_.size())) {
+      few_[static_cast<std::size_t>(count_++)] = id;
+      return true;
+    }
+    many_.insert(few_.begin(), few_.end());
+    many_.insert(id);
+    return true;
+  }
+
+ private:
+  std::array<ExprId, 48> few_;
+  std::ptrdiff_t count_ = 0;
+  std::unordered_set<ExprId> many_;
+};
+
+}  // namespace
 
 ExprId Rewrite::operator()(ExprId root) {
   // Iterative post-order over what is not yet done.
@@ -31,14 +61,13 @@ ExprId Rewrite::operator()(ExprId root) {
 }
 
 std::vector<ExprId> leaves(const expr::Pool& pool, ExprId e, expr::Op op) {
-  // A small set of seen ids: an equation is small beside the pool.
   std::vector<ExprId> found;
   std::vector<ExprId> stack = {e};
-  std::unordered_map<ExprId, bool> seen;
+  Seen seen;
   while (!stack.empty()) {
     ExprId id = stack.back();
     stack.pop_back();
-    if (!seen.emplace(id, true).second) continue;
+    if (!seen.add(id)) continue;
     const expr::Node& node = pool[id];
     if (expr::is_leaf(node.op)) {
       if (node.op == op) found.push_back(id);
@@ -54,12 +83,12 @@ std::vector<ExprId> leaves(const expr::Pool& pool, ExprId e, expr::Op op) {
 
 bool contains(const expr::Pool& pool, ExprId e, ExprId leaf) {
   std::vector<ExprId> stack = {e};
-  std::unordered_map<ExprId, bool> seen;
+  Seen seen;
   while (!stack.empty()) {
     ExprId id = stack.back();
     stack.pop_back();
     if (id == leaf) return true;
-    if (id < leaf || !seen.emplace(id, true).second) continue;  // children are smaller than parents
+    if (id < leaf || !seen.add(id)) continue;  // children are smaller than parents
     const expr::Node& node = pool[id];
     const int operands = expr::operand_count(node.op);
     if (operands >= 3) stack.push_back(node.c);

@@ -23,6 +23,8 @@ class Differentiator {
   enum class Unstored { zero, as_directed, left_alone };
   [[nodiscard]] ir::Function function(const ir::Function& source, const std::vector<Result>& results,
                                       Unstored unstored);
+  // The functions from now on have so many states.
+  void count_states(std::uint32_t count) { counts_.state_count = count; }
   // Of the residuals that the functions so far solve.
   [[nodiscard]] std::vector<ir::Chunk> take_residuals() { return std::move(residuals_); }
 

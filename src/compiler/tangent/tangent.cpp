@@ -41,10 +41,12 @@ void keep_used_residuals(ir::Tangents& tangents) {
 
 }  // namespace
 
-Functions needed_at_the_start(const ir::Program& program) {
+Functions needed_by_the_kernel(const ir::Program& program) {
   const bool has_any = std::any_of(program.conditions.begin(), program.conditions.end(),
                                    [&](const auto& c) { return c.time == program.starting_time; });
-  return has_any ? only(TACTUS_OF_CONDITIONS) : none;
+  const Functions of_plans =
+      only(TACTUS_OF_DERIVATIVE) | only(TACTUS_OF_WATCH) | only(TACTUS_OF_CONSTRAINTS) | only(TACTUS_OF_FIRE);
+  return (has_any ? only(TACTUS_OF_CONDITIONS) : none) | (program.plans.empty() ? none : of_plans);
 }
 
 ir::Tangents make(const ir::Program& program, Functions functions) {
@@ -79,11 +81,18 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
     for (const ir::Function& handler : program.handlers) {
       ir::Function made;
       if (!handler.chunks.empty()) {
-        made = differentiate(TACTUS_OF_FIRE, handler, {{Op::store_discrete, 0, program.discrete_count}},
-                             Unstored::left_alone);
+        made = differentiate(
+            TACTUS_OF_FIRE, handler,
+            {{Op::store_discrete, 0, program.discrete_count}, {Op::store_state, program.discrete_count, states}},
+            Unstored::left_alone);
       }
       tangents.handlers.push_back(std::move(made));
     }
+  }
+  for (const ir::Subsystem& subsystem : program.subsystems) {
+    differentiator.count_states(subsystem.state_count);
+    tangents.subsystems.push_back(differentiate(TACTUS_OF_DERIVATIVE, subsystem.derivative,
+                                                {{Op::store_derivative, 0, subsystem.state_count}}));
   }
   tangents.residuals = differentiator.take_residuals();
   keep_used_residuals(tangents);

@@ -19,8 +19,8 @@ inline constexpr Functions none = 0;
 inline constexpr Functions all = (1u << (TACTUS_OF_FIRE + 1)) - 1;
 constexpr Functions only(tactus_function function) { return 1u << function; }
 
-// What a consistent start is found with: the conditions' where some hold at the start.
-[[nodiscard]] Functions needed_at_the_start(const ir::Program& program);
+// What a consistent start is found with, the conditions' where some hold at the start; and what plans are searched for with.
+[[nodiscard]] Functions needed_by_the_kernel(const ir::Program& program);
 
 // Doubles of work that tangents need behind the program's own.
 [[nodiscard]] std::uint32_t work_count(const ir::Program& program);

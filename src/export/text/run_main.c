@@ -82,6 +82,12 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (has_tolerance && !(tolerance > 0.0 && tolerance < nothing)) return run_usage("the tolerance must be positive");
   if (solver < 0) solver = RUN_MODEL.solver;
   solver = tactus_choose_solver(solver, has_step, has_tolerance);
+  if (RUN_MODEL.subsystem_count > 0) {
+    solver = tactus_fixed_form(solver);
+    if (tactus_is_adaptive(solver))
+      return run_usage("the model has rates: a solver that chooses its steps itself is no help");
+    if (step != RUN_MODEL.step_size) return run_usage("the rates of the model set its step");
+  }
   if (solver == TACTUS_CVODE) {
     return run_usage("`cvode` stays at home: it is a library of the program `tactus`; `--solver rosenbrock` travels");
   }
@@ -91,6 +97,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   }
   if (tactus_needs_energy(solver) && RUN_MODEL.ledger == 0) {
     return run_usage("this solver keeps the balance of an energy, and the model declares none");
+  }
+  if (tactus_needs_structure(solver) && !RUN_MODEL.structure) {
+    return run_usage("this solver asks for x' = (J - R) dH/dx + G u, and that form of the model is not known");
   }
   plan->solver = solver;
 
@@ -110,7 +119,9 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
     }
     if (!run_whole(ratio, &plan->full_steps)) {
       plan->full_steps = (int64_t)tk_floor(ratio);
-      plan->last_step = plan->end - (plan->start + (double)plan->full_steps * step);
+      /* A rate has no shorter step: the run ends before it. */
+      plan->last_step =
+          RUN_MODEL.subsystem_count > 0 ? 0.0 : plan->end - (plan->start + (double)plan->full_steps * step);
     }
   }
 
@@ -144,12 +155,57 @@ static void run_restore_warm(run_state* run) {
     tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
 }
 
+/* The shortest text that reads back as the same bits, as `tactus run` writes it: 15 digits when they do, then 16, then 17, without
+ * zeros at their end; as a plain number or with an exponent, whichever is shorter. */
 static void run_print(double value) {
-  if (value != value) {
-    fputs("nan", stdout);
-  } else {
-    printf("%.17g", value);
+  char text[40];
+  char digits[20];
+  int count = 0;
+  int exponent = 0;
+  if (value != value || value - value != 0.0) {
+    fputs(value != value ? "nan" : value > 0.0 ? "inf" : "-inf", stdout);
+    return;
   }
+  for (int precision = 14; precision <= 16; precision++) {
+    snprintf(text, sizeof text, "%.*e", precision, value);
+    if (strtod(text, NULL) == value) break;
+    /* Below a power of two doubles lie closer together than above: the next number of so many digits may be it. */
+    char* last = strchr(text, 'e') - 1;
+    if (precision < 16 && *last < '9') {
+      ++*last;
+      if (strtod(text, NULL) == value) break;
+    }
+  }
+  for (const char* c = text; *c; c++) {
+    if (*c == 'e') {
+      exponent = atoi(c + 1);
+      break;
+    }
+    if (*c >= '0' && *c <= '9') digits[count++] = *c;
+  }
+  while (count > 1 && digits[count - 1] == '0') count--;
+  const int size = exponent < 0 ? -exponent : exponent;
+  const int with_exponent = count + (count > 1) + (size < 100 ? 4 : 5);
+  const int plain = exponent < 0 ? 1 + count - exponent : exponent + 1 < count ? count + 1 : exponent + 1;
+  if (text[0] == '-') putchar('-');
+  if (with_exponent < plain) {
+    putchar(digits[0]);
+    if (count > 1) printf(".%.*s", count - 1, digits + 1);
+    printf("e%c%02d", exponent < 0 ? '-' : '+', size);
+    return;
+  }
+  if (exponent < 0) {
+    fputs("0.", stdout);
+    for (int k = 1; k < size; k++) putchar('0');
+    printf("%.*s", count, digits);
+    return;
+  }
+  /* An integer is written with all its digits. */
+  if (exponent + 1 >= count) {
+    printf("%.0f", text[0] == '-' ? -value : value);
+    return;
+  }
+  printf("%.*s.%.*s", exponent + 1, digits, count - exponent - 1, digits + exponent + 1);
 }
 
 /* Recording leaves no trace in what the motion depends on. */
@@ -232,7 +288,7 @@ static int run_step_with_rows(run_state* run, double h) {
   const double inside = from + h * (1.0 - run_grid_slack);
   const int rows = run_row_time(run, run->next_row) < inside;
   int status;
-  const int is_stiff = tactus_is_stiff_solver(run->plan.solver);
+  const int is_stiff = tactus_is_stiff_solver(run->plan.solver) && RUN_MODEL.subsystem_count == 0;
   if (rows && !is_stiff) {
     for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) run_x0[i] = run_states(run)[i];
     status = run_derivative(run, from, run_f0);
@@ -245,7 +301,8 @@ static int run_step_with_rows(run_state* run, double h) {
     if (status != TACTUS_OK) return status;
   }
   for (double t = run_row_time(run, run->next_row); t < inside; t = run_row_time(run, ++run->next_row)) {
-    const double s = (t - from) / h;
+    const double s =
+        RUN_MODEL.subsystem_count > 0 ? 0.0 : (t - from) / h; /* with rates nothing moves inside of a step */
     for (uint32_t i = 0; i < RUN_MODEL.state_count && !is_stiff; i++) {
       run_x[i] = run_hermite(s, h, run_x0[i], run_states(run)[i], run_f0[i], run_f1[i]);
     }
@@ -441,8 +498,13 @@ int main(int count, char** words) {
     run.next_row = 1;
     if (status == TACTUS_OK) status = tactus_is_adaptive(run.plan.solver) ? run_adaptive(&run) : run_fixed(&run);
     const int last = run_last_row(&run);
+    const int is_stopped = status == TACTUS_STOPPED;
+    if (is_stopped) {
+      status = TACTUS_OK; /* `stop when`: it ends well */
+      run.instance->status = TACTUS_OK;
+    }
     if (status == TACTUS_OK) status = last;
-    if (status == TACTUS_OK && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
+    if (status == TACTUS_OK && !is_stopped && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
   }
   if (status != TACTUS_OK) run_explain(&run, status);
   if (run.instance->stiff_steps >= TACTUS_STIFF) {

@@ -38,10 +38,10 @@ struct Statistics {
 
 // A world with what it needs to run. The loop uses `table` until it hands the whole back.
 struct Running {
+  std::shared_ptr<void> owner;  // of the code; it outlives the world, whose planner runs it
   std::unique_ptr<World> world;
   // The best code there is now: read at every tick.
   std::atomic<const tactus_model*> table = nullptr;
-  std::shared_ptr<void> owner;  // of the code
   std::uint32_t generation = 0;
   std::atomic<int> status = TACTUS_OK;  // not ok: it failed, and the loop leaves its Instance alone
 };

@@ -13,6 +13,7 @@
 #include <thread>
 #include <unordered_map>
 
+#include "kernel/hybrid.h"
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 #include "runtime/sim/evaluate.h"
@@ -181,6 +182,12 @@ std::optional<sim::Failure> World::meet_boundary_values(const std::vector<double
   return std::nullopt;
 }
 
+void World::plan_elsewhere() {
+  if (model_.plan_count == 0) return;
+  planner_ = std::make_unique<Planner>(model_, Pace{timing_.period, timing_.substeps, timing_.solver});
+  instance_->plans_wait = 1;
+}
+
 void World::plan_to_take_over(const World& before) {
   std::unordered_map<std::string_view, std::uint32_t> places;
   for (std::uint32_t i = 0; i < before.model_.state_count; ++i) places.emplace(before.model_.state_names[i], i);
@@ -209,6 +216,8 @@ void World::take_over(const World& before) {
                 part(*this, model_.layout.discrete));
     std::copy_n(part(before, before.model_.layout.clocks), model_.event_count, clocks);
     std::copy_n(part(before, before.model_.layout.history), model_.history_count, part(*this, model_.layout.history));
+    // The modes came with the discrete values; what they say of the equations does not.
+    if (model_.structure_count > 0) (void)tk_choose_structure(&model_, instance_.get());
   } else {
     for (std::uint32_t i = 0; i < model_.event_count; ++i) {
       if (model_.events[i].kind != TACTUS_WHEN) clocks[i] = times_passed(model_, model_.events[i], instance_->time);
@@ -267,22 +276,37 @@ int World::evaluate(const tactus_model* table) {
   return status;
 }
 
-int World::tick(const tactus_model* table, const Pointer& pointer, double input_age, double tick_age) {
+int World::tick(const tactus_model* table, const Pointer& heard, double input_age, double tick_age) {
+  const Pointer pointer = simulated_ ? simulated_->at(instance_->time) : heard;
+  if (simulated_) input_age = 0;
   const bool is_here = pointer.is_present && input_age <= limiter_.limits.input_age;
   if (is_here) {
     told_ = pointer.position;
     if (!was_present_) tk_begin_passivity(&passivity_);
   }
   was_present_ = is_here;
-  const tk_follower before = follower_;
-  tk_follow(&follower_, timing_.period, told_.data());
+  tk_follower before = follower_;
+  if (simulated_) {
+    for (int i = 0; i < 3; ++i) {
+      const double from = was_followed_ ? before.position[i] : told_[i];
+      follower_.velocity[i] = (told_[i] - from) / timing_.period;
+      follower_.position[i] = told_[i];
+    }
+    if (!was_followed_) before = follower_;
+    was_followed_ = true;
+  } else {
+    tk_follow(&follower_, timing_.period, told_.data());
+  }
   write_inputs(before, is_here ? pointer : Pointer{});
 
   const double h = timing_.period / static_cast<double>(timing_.substeps);
   const auto take_steps = tk_runs_in_parts(table) ? tk_event_steps : table->fixed_steps;
-  int status = take_steps(table, instance_.get(), timing_.solver, h, timing_.substeps);
+  int status = planner_ ? planner_->begin_due(table, instance_.get()) : int{TACTUS_OK};
+  if (status == TACTUS_OK) status = take_steps(table, instance_.get(), timing_.solver, h, timing_.substeps);
+  if (status == TACTUS_OK && planner_) planner_->send(table, instance_.get(), speed_);
   if (status == TACTUS_OK) status = evaluate(table);
-  push_back(timing_.period, is_here ? input_age : HUGE_VAL, tick_age);
+  push_back(timing_.period, is_here ? input_age : HUGE_VAL, simulated_ ? timing_.period : tick_age);
+  if (simulated_) simulated_->feel(force_, instance_->time);
   return status;
 }
 

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "abi/model.h"
 #include "kernel/touch.h"
 #include "runtime/live/mailbox.h"
+#include "runtime/live/planner.h"
 #include "runtime/sim/failure.h"
 #include "runtime/sim/instance.h"
 
@@ -56,6 +58,16 @@ struct Pointer {
   bool is_present = false;
 };
 
+// What stands in a person's place at every tick, in the world's time: a device that is simulated, a motion that is written down. Both are RT.
+class Hand {
+ public:
+  virtual ~Hand() = default;
+  // Where it is at the tick that begins at t.
+  virtual Pointer at(double t) = 0;
+  // What it feels until t, when the next tick begins.
+  virtual void feel(const std::array<double, 3>& force, double t) = 0;
+};
+
 struct Shown {
   double time = 0;
   std::uint32_t flags = 0;  // of `flag`
@@ -82,8 +94,14 @@ class World {
   // its table with all tangents; the search takes every input for zero, and what it found is among timing().notes.
   [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters,
                                                   const tactus_model* with_tangents = nullptr);
+  // From here on plans are searched for by a thread of their own, and begin late (planner.h). A model without plans stays as it is. Not RT.
+  void plan_elsewhere();
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
   void plan_to_take_over(const World& before);
+
+  // From the next tick on `hand` touches this world, and no pointer. It tells its position at every tick, so nothing is estimated: the model sees
+  // it go straight from one to the next. Not RT.
+  void set_hand(std::shared_ptr<Hand> hand) { simulated_ = std::move(hand); }
 
   // RT. Goes on where `before` is now.
   void take_over(const World& before);
@@ -106,6 +124,7 @@ class World {
   const std::vector<double>& outputs() const { return outputs_; }
   const tk_limiter& limiter() const { return limiter_; }
   const tk_passivity& passivity() const { return passivity_; }
+  const Planner* planner() const { return planner_.get(); }  // null: no plans, or searched for within the tick
   // The reader's side.
   Mailbox<Shown>& shown() { return shown_; }
   std::vector<double> parameters() const;
@@ -135,8 +154,11 @@ class World {
   std::array<double, 3> told_ = {};
   std::array<double, 3> force_ = {};
   bool was_present_ = false;
-  double speed_ = 1;  // the limiter guards a real hand: its seconds are those of the clock
+  bool was_followed_ = false;  // a simulated hand told where it is before
+  std::shared_ptr<Hand> simulated_;  // null: a person's
+  double speed_ = 1;                 // the limiter guards a real hand: its seconds are those of the clock
   Mailbox<Shown> shown_;
+  std::unique_ptr<Planner> planner_;  // last: its thread ends before what it reads goes
 };
 
 }  // namespace live

@@ -25,6 +25,14 @@ namespace {
 // entries than a quarter.
 constexpr std::uint32_t dense_states = 50;
 
+// Where Newton's method failed, the Jacobian is made anew in each of so many steps that follow: with an old one, CVODE may take a
+// sum of corrections that shrink for an answer, and step over the end of a motion such as x' = -1 / (2 x).
+constexpr int careful_steps = 50;
+constexpr long usual_setup_every = 20, usual_jacobian_every = 51;  // steps; CVODE's own
+// Even then it fails in a quarter of so many steps: there is no motion to follow.
+constexpr int watched_steps = 1000;
+constexpr long most_turns = 250;
+
 }  // namespace
 
 class Cvode::Engine {
@@ -53,6 +61,7 @@ class Cvode::Engine {
   int jacobian(double t, const double* x, SUNMatrix matrix);
   void begin(double h_max, double tolerance);
   int failure(int flag) const;
+  bool still_moves(long turns);
 
   std::uint32_t n_;
   bool is_sparse_ = false;
@@ -79,6 +88,10 @@ class Cvode::Engine {
   double h_max_ = -1;
   std::vector<double> last_;
   std::vector<double> direction_, result_;
+
+  int careful_ = 0;  // steps to come
+  int watched_ = 0;  // steps
+  long turns_ = 0;   // of Newton's method in them
 };
 
 Cvode::Engine::Engine(const tactus_model& model)
@@ -220,6 +233,26 @@ int Cvode::Engine::failure(int flag) const {
   }
 }
 
+// After a step in which Newton's method failed so often.
+bool Cvode::Engine::still_moves(long turns) {
+  if (turns > 0) {
+    if (careful_ == 0) {
+      CVodeSetLSetupFrequency(memory_, 1);
+      CVodeSetJacEvalFrequency(memory_, 1);
+    }
+    careful_ = careful_steps;
+  } else if (careful_ > 0 && --careful_ == 0) {
+    CVodeSetLSetupFrequency(memory_, usual_setup_every);
+    CVodeSetJacEvalFrequency(memory_, usual_jacobian_every);
+  }
+  turns_ += turns;
+  if (++watched_ < watched_steps) return true;
+  const bool moves = turns_ < most_turns;
+  watched_ = 0;
+  turns_ = 0;
+  return moves;
+}
+
 int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, double t_end, double h_max,
                         double tolerance) {
   model_ = model;
@@ -276,6 +309,10 @@ int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, do
   long int turns = 0;
   CVodeGetNumErrTestFails(memory_, &failures);
   CVodeGetNumNonlinSolvConvFails(memory_, &turns);
+  if (!still_moves(turns - turns_before)) {
+    has_memory_ = false;
+    return tk_fail(instance, TACTUS_STEP_TOO_SMALL, tk_worst_state(model, instance, 0));
+  }
   CVodeGetCurrentStep(memory_, &instance->next_step);
 
   std::copy_n(x, n_, tk_stage_vector(model, instance, TK_BEFORE));
@@ -308,18 +345,36 @@ int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, do
   return TACTUS_OK;
 }
 
-Cvode::Cvode(const tactus_model& model) : engine_(std::make_unique<Engine>(model)) { table_.engine = engine_.get(); }
+Cvode::Cvode(const tactus_model& model) {
+  const std::uint32_t count = std::max(model.structure_count, 1u);
+  tables_.reserve(count);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    engines_.push_back(std::make_unique<Engine>(model.structure_count > 0 ? *model.structures[k] : model));
+    tables_.push_back({model, engines_.back().get()});
+    sources_.push_back(nullptr);
+    structures_.push_back(&tables_[k].model);
+  }
+}
 Cvode::~Cvode() = default;
 
-bool Cvode::is_sparse() const { return engine_->is_sparse(); }
+bool Cvode::is_sparse() const { return engines_.front()->is_sparse(); }
+
+void Cvode::fill(std::size_t k, const tactus_model* from) {
+  if (sources_[k] == from) return;
+  tables_[k].model = *from;
+  tables_[k].model.adaptive_step = step;
+  sources_[k] = from;
+}
 
 const tactus_model* Cvode::table(const tactus_model* model) {
-  if (model != source_) {
-    table_.model = *model;
-    table_.model.adaptive_step = step;
-    source_ = model;
+  if (model->structure_count == 0) {
+    fill(0, model);
+    return &tables_.front().model;
   }
-  return &table_.model;
+  for (std::uint32_t k = 0; k < model->structure_count; ++k) fill(k, model->structures[k]);
+  whole_ = *model;
+  whole_.structures = structures_.data();
+  return &whole_;
 }
 
 // The table is the first member of what `table` gives out.

@@ -8,9 +8,14 @@
 // A step leaves the coefficients of its polynomial in the Instance's scratch, where tk_dense finds them. The method has a memory of
 // several steps: it begins anew, at order 1, when the Instance is not where the last step left it or first_stage_valid is 0. The
 // kept derivative is the polynomial's, equal to f within the tolerance.
+//
+// A model with modes has a memory for each structure; a jump leaves the Instance where none of them ended, so the one that is
+// entered begins anew.
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <vector>
 
 #include "abi/model.h"
 
@@ -35,12 +40,15 @@ class Cvode {
     tactus_model model;
     Engine* engine;
   };
+  void fill(std::size_t k, const tactus_model* from);
   static int step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                   double tolerance);
 
-  std::unique_ptr<Engine> engine_;
-  const tactus_model* source_ = nullptr;  // what table_ is a copy of
-  Table table_ = {};
+  std::vector<std::unique_ptr<Engine>> engines_;  // of the model, or of each of its structures
+  std::vector<Table> tables_;                     // as many
+  std::vector<const tactus_model*> sources_;      // what they are copies of
+  std::vector<const tactus_model*> structures_;
+  tactus_model whole_ = {};  // with modes
 };
 
 }  // namespace sim

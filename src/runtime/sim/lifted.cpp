@@ -199,19 +199,21 @@ int Lifted::constrain(const tactus_model* model, tactus_instance* outer, double 
   return self.leave(outer, self.inner_.constrain(&self.inner_, self.enter(outer), t, x, result));
 }
 
-// The discrete values after the event, and how they move: the event sees the states where it happens.
+// The discrete values and states after the event, and how they move: the event sees the states where it happens. What `fire` adds to
+// the sensitivities, for the instant moves, is taken from them here.
 int Lifted::fire_one(const tactus_model* model, tactus_instance* outer, std::uint32_t event) {
   const Lifted& self = of(model);
   const tactus_model& inner = self.inner_;
   tactus_instance* inside = self.enter(outer);
-  const double* x = self.states_of(outer);
+  double* x = self.states_of(outer);
   const double* before = tactus_data(outer) + self.places_.before;
-  std::copy_n(x, self.states_, tactus_data(inside) + inner.layout.states);
+  double* inner_x = tactus_data(inside) + inner.layout.states;
+  std::copy_n(x, self.states_, inner_x);
   for (std::size_t k = 0; k < self.seeds_.size(); ++k) {
     double* direction = self.direction(outer, k);
     const double moved = tactus_data(outer)[self.places_.moved + k];
     double* along = direction + tactus_direction_states(&inner);
-    const double* s = x + self.states_ * (1 + k);
+    double* s = x + self.states_ * (1 + k);
     direction[0] = moved;
     for (std::uint32_t i = 0; i < self.states_; ++i) along[i] = moved == 0 ? s[i] : s[i] + before[i] * moved;
     double* result = tactus_data(outer) + self.places_.scratch;
@@ -219,8 +221,12 @@ int Lifted::fire_one(const tactus_model* model, tactus_instance* outer, std::uin
     direction[0] = 0;
     if (status != TACTUS_OK) return self.leave(outer, status);
     std::copy_n(result, inner.discrete_count, direction + tactus_direction_discrete(&inner));
+    const double* after = result + inner.discrete_count;
+    for (std::uint32_t i = 0; i < self.states_; ++i) s[i] = moved == 0 ? after[i] : after[i] - before[i] * moved;
   }
-  return self.leave(outer, inner.fire != nullptr ? inner.fire(&inner, inside, event) : int{TACTUS_OK});
+  const int status = inner.fire != nullptr ? inner.fire(&inner, inside, event) : int{TACTUS_OK};
+  std::copy_n(inner_x, self.states_, x);
+  return self.leave(outer, status);
 }
 
 // ---- events

@@ -7,8 +7,8 @@
 // 1967; Galan, Feehery and Barton, Appl. Numer. Math. 31, 1999):
 //
 //   dtau = -(g_x s + g_p) / (g_t + g_x f)        f and s before the event
-//   d(discrete) after = tangent of fire along (dtau, s + f dtau, dp, d(discrete) before)
-//   s after = s + (f - f after) dtau             x itself does not jump
+//   d(discrete) and X after = tangent of fire along (dtau, X = s + f dtau, dp, d(discrete) before)
+//   s after = X after - (f after) dtau           where x does not jump, s + (f - f after) dtau
 //
 // Ticks of a clock and given times do not move: dtau = 0. Of several relations that change at one instant the first in the table
 // gives dtau; the derivative exists only if all agree.

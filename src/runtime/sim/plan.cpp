@@ -83,10 +83,29 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
     return fail(fmt::format("a tolerance of {} cannot be met: it must be positive", *tolerance));
   plan.solver = choose_solver(model.solver, model.step_size, model.tolerance, settings);
   plan.is_chosen = settings.solver.has_value() || model.solver >= 0;
+  if (model.subsystem_count > 0) {
+    plan.solver = static_cast<tactus_solver>(tactus_fixed_form(plan.solver));
+    if (plan.adaptive())
+      return fail(
+          fmt::format("`{}` chooses its steps itself, and the rates of this model are steps of a given length: "
+                      "--solver passive keeps the energy, rk4 needs none",
+                      solver_name(plan.solver)));
+    if (step && *step != model.step_size)
+      return fail(fmt::format("the rates of this model make its step {:g}: leave --step out, or change the rates",
+                              model.step_size));
+  }
   if (tactus_needs_energy(plan.solver) && model.ledger == 0) {
     return fail(
         fmt::format("`{}` keeps the balance of an energy, and the model declares none: write what it stores, "
                     "`energy H = p^2 / (2 * m) + k * q^2 / 2;`, or take another solver: --solver midpoint",
+                    solver_name(plan.solver)));
+  }
+  const tactus_model& any = model.structure_count > 0 ? *model.structures[0] : model;
+  if (tactus_needs_structure(plan.solver) && any.structure == nullptr) {
+    return fail(
+        fmt::format("`{}` asks for x' = (J - R) dH/dx + G u, and that form of the model is not known: `tactus explain "
+                    "FILE --dump=energy` says why; give it by `storage (q, p) energy H = .. structure J = ..;`, or "
+                    "take --solver discrete_gradient, which does without",
                     solver_name(plan.solver)));
   }
   if (tactus_is_stiff_solver(plan.solver) && plan.solver != TACTUS_CVODE && model.state_count > 0 &&
@@ -132,7 +151,9 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
       plan.full_steps = *steps;
     } else {
       plan.full_steps = static_cast<std::int64_t>(std::floor(ratio));
-      plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
+      // A rate has no shorter step: the run ends before it.
+      if (model.subsystem_count == 0)
+        plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
     }
   }
 

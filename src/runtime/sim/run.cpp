@@ -13,6 +13,7 @@
 #include "kernel/kernel.h"
 #include "runtime/sim/cvode.h"
 #include "runtime/sim/evaluate.h"
+#include "runtime/sim/failed_evaluation.h"
 #include "runtime/sim/initial.h"
 #include "runtime/sim/instance.h"
 
@@ -92,6 +93,7 @@ class Run {
   }
 
   bool fail(int status, bool starting = false);
+  bool fail_in_step(int status, double h);
   bool evaluate(double t, const double* x);
   bool record(double t, const double* x);
   bool record_between(double t);
@@ -219,6 +221,21 @@ bool Run::fail(int status, bool starting) {
   }
   ending_ = Ending::failed;
   failure_ = describe_failure(*model_, *instance_.get(), static_cast<tactus_status>(status), starting);
+  return false;
+}
+
+// A fixed step failed: told of the instant at which it did, not of the step's beginning.
+bool Run::fail_in_step(int status, double h) {
+  instance_->status = status;
+  const auto at = find_failed_evaluation(*model_, *instance_.get(), solver_, h);
+  if (!at) return fail(status);
+  const double time = instance_->time;
+  const std::vector<double> good(states(), states() + at->states.size());
+  instance_->time = at->time;
+  std::copy(at->states.begin(), at->states.end(), states());
+  fail(status);
+  instance_->time = time;
+  std::copy(good.begin(), good.end(), states());
   return false;
 }
 
@@ -387,7 +404,7 @@ bool Run::advance_to(std::int64_t step) {
       if (status == TACTUS_OK) inputs_.set(*model_, instance_.get(), instance_->time, plan_.step);
     }
     if (has_events_) tell_of_ties();
-    if (status != TACTUS_OK) return fail(status);
+    if (status != TACTUS_OK) return fail_in_step(status, plan_.step);
     if (!keeps_limits()) return false;
     if (count == slice_steps_) {
       double seconds = std::chrono::duration<double>(Clock::now() - before).count();
@@ -457,20 +474,23 @@ bool Run::fixed_step_with_rows(double h) {
     if (status == TACTUS_OK) std::copy_n(warm_.data(), warm_.size(), warm);
     return status;
   };
+  const bool has_rates = model_->subsystem_count > 0;  // then nothing moves inside of a step
   if (rows) {
     x0_.assign(states(), states() + n);
-    if (!tactus_is_stiff_solver(solver_)) {
+    if (!tactus_is_stiff_solver(solver_) && !has_rates) {
       if (int status = derivative(from, f0_)) return fail(status);
     }
   }
-  if (int status = model_->fixed_steps(model_, instance_.get(), solver_, h, 1)) return fail(status);
+  if (int status = model_->fixed_steps(model_, instance_.get(), solver_, h, 1)) return fail_in_step(status, h);
   if (!rows) return true;
-  if (!tactus_is_stiff_solver(solver_)) {
+  if (!tactus_is_stiff_solver(solver_) && !has_rates) {
     if (int status = derivative(instance_->time, f1_)) return fail(status);
   }
   for (double t = row_time(next_row_); inside(t); t = row_time(++next_row_)) {
     if (!go_on()) return false;
-    if (tactus_is_stiff_solver(solver_)) {
+    if (has_rates) {
+      x_ = x0_;
+    } else if (tactus_is_stiff_solver(solver_)) {
       tk_between(model_, instance_.get(), solver_, t, x_.data());
     } else {
       double s = (t - from) / h;
@@ -542,7 +562,7 @@ bool Run::fixed_parts_with_rows(double h) {
   while (instance_->steps < end) {
     if (!go_on()) return false;
     constexpr double no_end = std::numeric_limits<double>::infinity();
-    if (int status = tk_part(model_, instance_.get(), solver_, h, 0, no_end)) return fail(status);
+    if (int status = tk_part(model_, instance_.get(), solver_, h, 0, no_end)) return fail_in_step(status, h);
     if (!end_part(close)) return false;
     for (; observer_ && instance_->steps < end && row_time(next_row_) <= instance_->time + close; ++next_row_) {
       if (!record(row_time(next_row_), states())) return false;

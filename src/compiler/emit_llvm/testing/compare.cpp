@@ -60,7 +60,8 @@ void append_tangents(const tactus_model* model, tactus_instance* instance, Trail
                                   model->watch_count,    model->constraint_count,
                                   model->condition_count};
   for (std::uint32_t function = 0; function < TACTUS_OF_FIRE + model->event_count + 1; ++function) {
-    std::vector<double> result(function < TACTUS_OF_FIRE ? counts[function] : model->discrete_count);
+    std::vector<double> result(function < TACTUS_OF_FIRE ? counts[function]
+                                                         : model->discrete_count + model->state_count);
     const int status = model->tangent(model, instance, function, instance->time, x, direction.data(), result.data());
     trail.push_back(status);
     if (status == TACTUS_OK) trail.insert(trail.end(), result.begin(), result.end());

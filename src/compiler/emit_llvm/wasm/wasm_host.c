@@ -41,6 +41,11 @@ DECLARE(int, part, Model m, Instance i, int solver, double h, double tolerance, 
 }
 DECLARE(int, is_due, Model m, Instance i) { return tk_is_due(m, i); }
 DECLARE(int, fire, Model m, Instance i) { return tk_fire(m, i); }
+DECLARE(int, end_run, Model m, Instance i) { return tk_end_run(m, i); }
+DECLARE(int, broken_checks, Model m, Instance i) {
+  (void)m;
+  return i->broken_checks;
+}
 DECLARE(void, between, Model m, Instance i, int solver, double t, double* x) { tk_between(m, i, solver, t, x); }
 DECLARE(void, put_back, Model m, Instance i, double t, double* x) { tk_put_back(m, i, t, x); }
 DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
@@ -78,7 +83,7 @@ DECLARE(int, tangent_size, Model m, int function) {
     case TACTUS_OF_CONDITIONS:
       return (int)m->condition_count;
     default:
-      return (int)m->discrete_count;
+      return (int)(m->discrete_count + m->state_count);
   }
 }
 DECLARE(int, tangent, Model m, Instance i, int function, double t, const double* x, const double* direction,

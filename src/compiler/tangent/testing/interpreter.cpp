@@ -470,7 +470,9 @@ std::vector<T> results(const ir::Program& program, std::uint32_t function, Scene
       scene.result.resize(result_size(program, function));
       return scene.result;
     default:
-      return scene.discrete;
+      values = scene.discrete;
+      values.insert(values.end(), scene.states.begin(), scene.states.end());
+      return values;
   }
 }
 
@@ -500,7 +502,7 @@ std::size_t result_size(const ir::Program& program, std::uint32_t function) {
     case TACTUS_OF_CONDITIONS:
       return program.conditions.size();
     default:
-      return program.discrete_count;
+      return program.discrete_count + program.state_names.size();
   }
 }
 

@@ -10,13 +10,11 @@
 #include <vector>
 
 #include "abi/model.h"
+#include "api/load.h"
 #include "compiler/origins.h"
 #include "runtime/sim/failure.h"
 
-namespace driver {
-
-// Whether more can be said of a failure than the run itself says.
-bool needs_blame(const sim::Failure& failure);
+namespace api {
 
 // An Instance, kept byte by byte.
 class KeptInstance {
@@ -29,9 +27,13 @@ class KeptInstance {
   std::vector<double> block_;
 };
 
-// Adds equation, line and values to the failure. `last`: as the run left it; empty when there was no start. `reach`: how far ahead a
-// cause is looked for.
+// Adds equation, line and values to the failure, where more can be said than it says itself. `last`: as the run left it; empty when
+// there was no start. `reach`: how far ahead a cause is looked for. The texts are compiled once more, by the same options: no run that
+// goes well pays for knowing where its values come from.
 void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last, double reach,
-           const compiler::Origins& origins);
+           const std::vector<Text>& texts, compiler::Options options);
 
-}  // namespace driver
+// The first `files` of what was compiled, as texts.
+std::vector<Text> texts_of(const Compiled& compiled, std::size_t files);
+
+}  // namespace api

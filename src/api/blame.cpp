@@ -1,4 +1,4 @@
-#include "driver/blame.h"
+#include "api/blame.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,9 @@
 #include <span>
 #include <string>
 
-#include "driver/channels.h"
 #include "kernel/kernel.h"
 
-namespace driver {
+namespace api {
 namespace {
 
 constexpr std::size_t values_shown = 8;
@@ -47,6 +46,12 @@ bool find_not_finite(const tactus_model& model, tactus_instance* instance, doubl
   }
   point = from;
   return false;
+}
+
+std::string component_name(const tactus_channel& channel, std::uint32_t component) {
+  if (channel.rows * channel.columns == 1) return channel.name;
+  if (channel.columns == 1) return fmt::format("{}[{}]", channel.name, component + 1);
+  return fmt::format("{}[{}][{}]", channel.name, component / channel.columns + 1, component % channel.columns + 1);
 }
 
 // By name: everything that is recorded at a point, states and parameters.
@@ -114,11 +119,12 @@ void tell(sim::Failure& failure, const compiler::Origin& origin, const Values& v
     failure.text += fmt::format(", at t = {}", values.at("t"));
 }
 
-}  // namespace
-
+// Whether more can be said of a failure than the run itself says.
 bool needs_blame(const sim::Failure& failure) {
   return failure.equations.empty() && (failure.status == TACTUS_NOT_FINITE || failure.status == TACTUS_STEP_TOO_SMALL);
 }
+
+}  // namespace
 
 void KeptInstance::keep(const tactus_model& model, const tactus_instance& instance) {
   const std::size_t bytes = tactus_instance_bytes(&model);
@@ -126,8 +132,19 @@ void KeptInstance::keep(const tactus_model& model, const tactus_instance& instan
   std::memcpy(block_.data(), &instance, bytes);
 }
 
+std::vector<Text> texts_of(const Compiled& compiled, std::size_t files) {
+  std::vector<Text> texts;
+  for (std::uint32_t file = 0; file < files; ++file)
+    texts.push_back({compiled.sources.name(file), std::string(compiled.sources.text(file))});
+  return texts;
+}
+
 void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last, double reach,
-           const compiler::Origins& origins) {
+           const std::vector<Text>& texts, compiler::Options options) {
+  if (!needs_blame(failure)) return;
+  compiler::Origins origins;
+  options.origins = &origins;
+  static_cast<void>(compile_texts(texts, options));
   if (last.empty()) {
     Values values = {{"t", failure.time}};
     for (const sim::NamedValue& state : failure.states) values[state.name] = state.value;
@@ -148,4 +165,4 @@ void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last,
   if (origin) tell(failure, *origin, values, point.t > failure.time);
 }
 
-}  // namespace driver
+}  // namespace api

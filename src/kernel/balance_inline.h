@@ -1,0 +1,577 @@
+/* Algorithm 1, the implicit midpoint rule and the discrete gradient method that stands on it: one step, and the loop around it. What they
+ * are: balance.c. Enters: an Instance at (time, states), for the discrete gradient a table with `energy` and a ledger. Leaves: the same `count`
+ * steps later, or at the last good step, with status.
+ *
+ * When `model` is a constant, its functions are inlined, and what they share is computed once. Tangents
+ * are those of `table`, which may be the same model's with tangents. Up to TK_LOCAL states vectors are local arrays, specialised or not;
+ * the operations and their order do not depend on it, hence neither do the bits. */
+#ifndef TACTUS_KERNEL_BALANCE_INLINE_H
+#define TACTUS_KERNEL_BALANCE_INLINE_H
+
+#include "kernel/fixed_inline.h"
+#include "kernel/kernel.h"
+#include "kernel/sections.h"
+#include "kernel/stepping.h"
+
+/* Of Newton's method for an implicit step: rounds at most, and how many of them one Jacobian serves. */
+#define TK_IMPLICIT_STEPS 30
+#define TK_JACOBIAN_HOLDS 5
+/* What is left of the rule, against the size of the states: below the first the energy is looked at, too; below the second it is put right by
+ * the rule itself. */
+#define TK_NEAR 2e-2
+#define TK_SETTLED 1e-8
+/* Corrections of an energy that one number makes, at most. */
+#define TK_ENERGY_ROUNDS 5
+
+/* In the integrators' scratch; an energy's result has one double more than a vector. */
+enum {
+  TK_FLOW = TK_STAGES,
+  TK_GRADIENT = TK_STAGES + 1,
+  TK_GRADIENT_THERE = TK_STAGES + 3,
+  TK_FIELD_2 = TK_STAGES + 5,
+  TK_FIELD_3 = TK_STAGES + 7,
+  TK_FIELD_TRY = TK_STAGES + 11,
+  TK_RESIDUAL = TK_STAGES + 12
+};
+
+TK_ALWAYS_INLINE double tk_inner(uint32_t n, const double* a, const double* b) {
+  double sum = 0.0;
+  for (uint32_t i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* The energy's error that counts as none: as the model says, else what rounding can do to a sum of terms as large as these. `there` is the
+ * energy's result at y. */
+TK_ALWAYS_INLINE double tk_energy_tolerance(const tactus_model* model, double wanted, const double* y,
+                                            const double* there) {
+  const uint32_t n = model->state_count;
+  double size = tk_abs(wanted) + tk_abs(there[n]);
+  for (uint32_t i = 0; i < n; i++) size += tk_abs(there[i] * y[i]);
+  return tk_max(model->tolerance, 4.0 * 0x1p-53 * size);
+}
+
+/* ---- Algorithm 1 ---- */
+
+/* Of a search along a field line, at most: evaluations are bounded, so that a step's cost is. */
+#define TK_FIELD_STEPS 40
+/* A step along a field line that is shorter than this part of the longest is straight: what it misses is lost beside the error of that one. */
+#define TK_STRAIGHT 0x1p-6
+
+/* Vectors of n, the energy's results of n + 1, k of as many vectors as the predictor has stages. */
+typedef struct tk_passive {
+  double* x;
+  double* after;
+  double* predicted;
+  double* flow;
+  double* here;
+  double* there;
+  double* k2;
+  double* trial;
+  double* k;
+} tk_passive;
+
+/* Moves `after`, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and both are
+ * anything. Steps that are short beside the longest are straight. */
+TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, const tk_passive* v,
+                                          double t, double wanted, int* status) {
+  const uint32_t n = model->state_count;
+  double* const y = v->after;
+  double* const there = v->there;
+  double* const k2 = v->k2;
+  double* const trial = v->trial;
+  double limit = 1.0;
+  double longest = 0.0;
+  for (int round = 0; round < TK_FIELD_STEPS; round++) {
+    const double error = wanted - there[n];
+    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
+    const double slope = tk_inner(n, there, there);
+    const double s = limit * error / slope;
+    if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
+    if (tk_abs(s) <= TK_STRAIGHT * longest) {
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * there[i];
+    } else {
+      longest = tk_max(longest, tk_abs(s));
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + 0.5 * s * there[i];
+      *status = model->energy(model, instance, t, trial, k2);
+      if (*status != TACTUS_OK) return 0;
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * k2[i];
+    }
+    *status = model->energy(model, instance, t, trial, k2);
+    if (*status != TACTUS_OK) return 0;
+    if (tk_abs(wanted - k2[n]) < tk_abs(error)) {
+      tk_copy(n, trial, y);
+      tk_copy(n + 1, k2, there);
+      limit = tk_min(1.0, 4.0 * limit);
+    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
+      return 1; /* as near as rounding lets it */
+    } else {
+      limit *= 0.25;
+    }
+  }
+  return 0;
+}
+
+/* From x over a minimum in the direction of motion, along which H falls: to where H is `level`, as at x, once more. `after` and `there` are that
+ * point and its energy. 0: H does not rise again. */
+static inline int tk_leap(const tactus_model* model, tactus_instance* instance, double t, double h, double level,
+                          const double* x, const double* flow, double* after, double* there, int* status) {
+  const uint32_t n = model->state_count;
+  double below = 0.0;
+  double above = 0.0;
+  double error_below = 0.0;
+  double error_above = 0.0;
+  double s = h;
+  for (int round = 0; round < 2 * TK_FIELD_STEPS; round++) {
+    for (uint32_t i = 0; i < n; i++) after[i] = x[i] + s * flow[i];
+    *status = model->energy(model, instance, t, after, there);
+    const double error = there[n] - level;
+    if (*status != TACTUS_OK || !tk_is_finite(error)) return 0;
+    if (tk_abs(error) <= tk_energy_tolerance(model, level, after, there)) return 1;
+    if (error < 0.0) {
+      /* Illinois: an end that stays counts half. */
+      error_above = below > 0.0 ? 0.5 * error_above : error_above;
+      below = s;
+      error_below = error;
+    } else {
+      error_below = above > 0.0 ? 0.5 * error_below : error_below;
+      above = s;
+      error_above = error;
+    }
+    if (above == 0.0) {
+      s = 2.0 * below;
+    } else {
+      s = below == 0.0 ? 0.5 * above : above - error_above * (above - below) / (error_above - error_below);
+      if (!(s > below && s < above)) s = 0.5 * (below + above);
+      if (!(s > below && s < above)) return 1; /* as near as rounding lets it */
+    }
+  }
+  return 0;
+}
+
+/* The step of an explicit method from x to `predicted`, its first stage being `flow`, the energy's slopes there `here`; and the mean of the
+ * power g.f over its stages, weighted as the method does, which is how it integrates the book. */
+TK_ALWAYS_INLINE int tk_predict(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                const tk_passive* v, double t, double t_after, double h, double* power) {
+  const uint32_t n = model->state_count;
+  const tk_fixed_vectors stages = {n, v->x, v->predicted, v->trial, v->k};
+  tk_copy(n, v->flow, v->k);
+  double sum = 0.0;
+  int is_started = 0;
+  tk_add_term(method->b.weight[0], tk_inner(n, v->here, v->k), &is_started, &sum);
+  for (int s = 1; s < method->stages; s++) {
+    const double t_stage = t + method->c[s] * (t_after - t);
+    int status = tk_fixed_stage(model, instance, method, &stages, s, t_stage, h, 0);
+    if (status == TACTUS_OK) status = model->energy(model, instance, t_stage, v->trial, v->k2);
+    if (status != TACTUS_OK) return status;
+    tk_add_term(method->b.weight[s], tk_inner(n, v->k2, v->k + (uint64_t)s * n), &is_started, &sum);
+  }
+  for (uint32_t i = 0; i < n; i++) v->predicted[i] = tk_advance(&stages, &method->b, method->stages, h, i, 0);
+  *power = method->b.numerator / method->b.denominator * sum;
+  return TACTUS_OK;
+}
+
+/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is the energy's result at x, `there` then that at `after`. */
+TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                     const tk_passive* v, double t, double t_after, double h, double* ledger) {
+  const uint32_t n = model->state_count;
+  const double* const x = v->x;
+  double* const after = v->after;
+  double* const flow = v->flow;
+  double* const here = v->here;
+  double* const there = v->there;
+  double power = 0.0;
+  int status = model->derivative(model, instance, t, x, flow);
+  if (status == TACTUS_OK) status = tk_predict(model, instance, method, v, t, t_after, h, &power);
+  if (status != TACTUS_OK) return status;
+  const double level = here[n];
+  const double due = level - ledger[TACTUS_LEDGER_BOOKED] + h * power;
+  tk_copy(n, v->predicted, after);
+  status = model->energy(model, instance, t_after, after, there);
+  if (status != TACTUS_OK) return status;
+
+  int is_there = 0;
+  const int is_deadlock = tk_inner(n, here, here) == 0.0 && power == 0.0;
+  if (!is_deadlock) {
+    is_there = tk_follow_field_line(model, instance, v, t_after, due, &status);
+    if (status != TACTUS_OK) return status;
+    if (!is_there && tk_inner(n, here, flow) < 0.0) {
+      is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
+      if (status != TACTUS_OK) return status;
+      if (is_there) {
+        ledger[TACTUS_LEDGER_LEAPS] += 1.0;
+        /* What stores nothing, as the book's own integrals, goes on for a step and not for as long as the leap is. */
+        for (uint32_t i = 0; i < n; i++) {
+          if (here[i] == 0.0 && there[i] == 0.0) after[i] = v->predicted[i];
+        }
+        status = model->energy(model, instance, t_after, after, there);
+        if (status != TACTUS_OK) return status;
+      }
+    }
+  }
+  if (!is_there) {
+    tk_copy(n, v->predicted, after);
+    status = model->energy(model, instance, t_after, after, there);
+    if (status != TACTUS_OK) return status;
+    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
+  }
+  ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;
+  return TACTUS_OK;
+}
+
+TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
+                                    double h, int64_t count) {
+  double local[7][TK_LOCAL + 1];
+  double local_k[TK_FIXED_STAGES * TK_LOCAL];
+  const uint32_t n = model->state_count;
+  const int small = n <= TK_LOCAL;
+  const double start = tk_enter_grid(instance, h);
+  if (!model->energy || model->ledger == 0) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
+  double* const ledger = tactus_data(instance) + model->layout.discrete + model->ledger - 1;
+  tk_passive v;
+  v.x = tk_states(model, instance);
+  v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
+  v.predicted = small ? local[1] : tk_stage_vector(model, instance, TK_RESIDUAL);
+  v.flow = small ? local[2] : tk_stage_vector(model, instance, TK_FLOW);
+  v.here = small ? local[3] : tk_stage_vector(model, instance, TK_GRADIENT);
+  v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
+  v.k2 = small ? local[5] : tk_stage_vector(model, instance, TK_FIELD_2);
+  v.trial = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_TRY);
+  v.k = small ? local_k : tk_stage_vector(model, instance, TK_DENSE);
+  if (n > 0 && count > 0) {
+    const int status = model->energy(model, instance, instance->time, v.x, v.here);
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  }
+  for (int64_t done = 0; done < count; done++) {
+    const double t_after = start + (double)(instance->steps + 1) * h;
+    if (n > 0) {
+      int status = tk_passive_step(model, instance, method, &v, instance->time, t_after, h, ledger);
+      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+      const int32_t index = tk_first_not_finite(n, v.after);
+      if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+      if (model->constraint_count > 0) {
+        const double level = v.there[n];
+        status = tk_project(model, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
+        if (status != TACTUS_OK) return status;
+        status = model->energy(model, instance, t_after, v.after, v.there);
+        if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+        ledger[TACTUS_LEDGER_BOOKED] += v.there[n] - level;
+      }
+      tk_copy(n, v.after, v.x);
+      tk_copy(n + 1, v.there, v.here);
+    }
+    instance->steps++;
+    instance->time = t_after;
+  }
+  return TACTUS_OK;
+}
+
+/* ---- the implicit midpoint rule, and the discrete gradient that stands on it ---- */
+
+/* What an implicit run works on. Vectors of n, the energy's results of n + 1. `core`: the states that anything depends on, in this order rows
+ * and columns of `matrix`; the others follow from them. Empty where the matrix is that of linear.c. Columns of one colour share no row of the
+ * core, so that one tangent gives them all: fewer than the table's own colours, which heed the other rows, too. */
+typedef struct tk_implicit {
+  uint32_t n;
+  double* x;
+  double* after;
+  double* middle;
+  double* flow;
+  double* gradient;
+  double* there;
+  double* residual;
+  double* along_slope;
+  uint32_t core_count;
+  uint32_t* core;
+  uint32_t* colour; /* by place in `core` */
+  uint32_t colour_count;
+  double* matrix;
+  double* kept;
+} tk_implicit;
+
+/* Finds the core of at most TK_LOCAL states and colours it. */
+TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v) {
+  const uint32_t* const start = model->jacobian.start;
+  uint32_t taken[TK_LOCAL]; /* by colour, a bit for each row */
+  uint32_t is_core = 0;
+  v->core_count = 0;
+  v->colour_count = 0;
+  for (uint32_t i = 0; i < v->n; i++) {
+    if (start && start[i] == start[i + 1]) continue;
+    is_core |= 1u << i;
+    v->core[v->core_count++] = i;
+  }
+  for (uint32_t c = 0; c < v->core_count; c++) {
+    uint32_t rows = 0xffffffffu; /* a table filled by hand need not have a pattern */
+    if (start) {
+      rows = 0;
+      for (uint32_t e = start[v->core[c]]; e < start[v->core[c] + 1]; e++) rows |= 1u << model->jacobian.index[e];
+    }
+    rows &= is_core;
+    uint32_t colour = 0;
+    while (colour < v->colour_count && (taken[colour] & rows) != 0) colour++;
+    if (colour == v->colour_count) taken[v->colour_count++] = 0;
+    taken[colour] |= rows;
+    v->colour[c] = colour;
+  }
+}
+
+/* matrix = shift - df/dx at (t, y) over the core, by tangents; factored where it has more than 2 rows. */
+TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                    const tk_implicit* v, double t, const double* y, double shift) {
+  const uint32_t count = v->core_count;
+  if (!table->tangent || table->layout.size - table->layout.linear < tk_linear_size(table)) return TACTUS_NO_SOLVER;
+  double* const direction = tactus_data(instance) + model->layout.linear;
+  double* const result = direction + tactus_direction_size(model);
+  double* const moved = direction + tactus_direction_states(model);
+  tk_zero((uint32_t)tactus_direction_size(model), direction);
+  for (uint32_t colour = 0; colour < v->colour_count; colour++) {
+    for (uint32_t c = 0; c < count; c++) moved[v->core[c]] = v->colour[c] == colour ? 1.0 : 0.0;
+    const int status = table->tangent(table, instance, TACTUS_OF_DERIVATIVE, t, y, direction, result);
+    if (status != TACTUS_OK) return status;
+    for (uint32_t c = 0; c < count; c++) {
+      const uint32_t column = v->core[c];
+      if (v->colour[c] != colour) continue;
+      for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = 0.0;
+      if (!model->jacobian.start) {
+        for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = -result[r];
+      } else {
+        for (uint32_t e = model->jacobian.start[column]; e < model->jacobian.start[column + 1]; e++) {
+          for (uint32_t r = 0; r < count; r++) {
+            if (v->core[r] == model->jacobian.index[e]) v->matrix[r * count + c] = -result[v->core[r]];
+          }
+        }
+      }
+      v->matrix[c * count + c] += shift;
+    }
+  }
+  if (count > 2) return tk_lu_factor((int)count, v->matrix, v->kept);
+  const double size = count == 2   ? v->matrix[0] * v->matrix[3] - v->matrix[1] * v->matrix[2]
+                      : count == 1 ? v->matrix[0]
+                                   : 1.0;
+  if (!tk_is_finite(size)) return TACTUS_NOT_FINITE;
+  return size == 0.0 ? TACTUS_SINGULAR : TACTUS_OK;
+}
+
+/* b, a vector of n, becomes the solution; outside of the core b over the shift, h / 2 b. */
+TK_ALWAYS_INLINE void tk_core_solve(const tk_implicit* v, double h, double* b) {
+  const uint32_t count = v->core_count;
+  double right[TK_LOCAL];
+  for (uint32_t c = 0; c < count; c++) right[c] = b[v->core[c]];
+  for (uint32_t i = 0; i < v->n; i++) b[i] = 0.5 * h * b[i];
+  if (count == 2) {
+    const double* const w = v->matrix;
+    const double over = 1.0 / (w[0] * w[3] - w[1] * w[2]);
+    b[v->core[0]] = (w[3] * right[0] - w[1] * right[1]) * over;
+    b[v->core[1]] = (w[0] * right[1] - w[2] * right[0]) * over;
+    return;
+  }
+  if (count == 1) {
+    b[v->core[0]] = right[0] / v->matrix[0];
+    return;
+  }
+  if (count > 0) tk_lu_substitute((int)count, v->matrix, v->kept, right);
+  for (uint32_t c = 0; c < count; c++) b[v->core[c]] = right[c];
+}
+
+TK_ALWAYS_INLINE int tk_implicit_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                        const tk_implicit* v, double t, const double* y, double shift) {
+  if (v->matrix) return tk_core_matrix(model, table, instance, v, t, y, shift);
+  const int status = tk_linear_differentiate(table, instance, t, y, 0);
+  return status == TACTUS_OK ? tk_linear_factor(table, instance, shift) : status;
+}
+
+TK_ALWAYS_INLINE void tk_implicit_solve(const tactus_model* table, tactus_instance* instance, const tk_implicit* v,
+                                        double h, double* b) {
+  if (v->matrix)
+    tk_core_solve(v, h, b);
+  else
+    tk_linear_solve(table, instance, b);
+}
+
+/* Newton's correction of `after`, whose residual x + h (f + along g) - after is given; with the energy's result `there` at `after`, of `along`
+ * too, towards H = due. */
+TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* instance, const tk_implicit* v, double h,
+                                 int sees_energy, double due, double* along) {
+  const uint32_t n = v->n;
+  for (uint32_t i = 0; i < n; i++) v->residual[i] = 2.0 / h * v->residual[i];
+  tk_implicit_solve(table, instance, v, h, v->residual);
+  if (sees_energy) {
+    for (uint32_t i = 0; i < n; i++) v->along_slope[i] = 2.0 * v->gradient[i];
+    tk_implicit_solve(table, instance, v, h, v->along_slope);
+    const double change =
+        (due - v->there[n] - tk_inner(n, v->there, v->residual)) / tk_inner(n, v->there, v->along_slope);
+    if (tk_is_finite(change)) {
+      *along += change;
+      for (uint32_t i = 0; i < n; i++) v->residual[i] += change * v->along_slope[i];
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) v->after[i] += v->residual[i];
+}
+
+/* One implicit step from x to `after`: the midpoint rule, moved along g where the model's energy is to be kept. `stored` is H(x), then
+ * H(after). */
+TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                      const tk_implicit* v, int keeps_energy, double t, double t_after, double h,
+                                      double* ledger, double* stored) {
+  const uint32_t n = v->n;
+  const double t_middle = t + 0.5 * (t_after - t);
+  const double level = keeps_energy ? *stored - ledger[TACTUS_LEDGER_BOOKED] : 0.0;
+
+  int status = model->derivative(model, instance, t, v->x, v->flow);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < n; i++) {
+    v->middle[i] = v->x[i] + 0.5 * h * v->flow[i];
+    v->residual[i] = v->flow[i];
+  }
+  status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, 2.0 / h);
+  if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, v->flow);
+  if (status != TACTUS_OK) return status;
+  double move = 0.0;
+  double size = 0.0;
+  for (uint32_t i = 0; i < n; i++) {
+    v->after[i] = v->x[i] + h * v->flow[i];
+    move = tk_max(move, tk_abs(h * (v->flow[i] - v->residual[i])));
+    size = tk_max(size, tk_abs(v->after[i]));
+  }
+
+  double along = 0.0;
+  double due = level;
+  double last = 0.0;
+  int has_along = 0;
+  int is_balanced = keeps_energy;
+  int sees_energy = keeps_energy && move <= TK_NEAR * size;
+  for (int round = 0;; round++) {
+    if (round == TK_IMPLICIT_STEPS) {
+      /* Without the energy there may be a solution yet: the midpoint rule's, booked as an escape. */
+      if (!is_balanced) return TACTUS_DIVERGED;
+      is_balanced = 0;
+      sees_energy = 0;
+      along = 0.0;
+      round = 0;
+      for (uint32_t i = 0; i < n; i++) v->after[i] = v->x[i];
+    }
+    for (uint32_t i = 0; i < n; i++) v->middle[i] = 0.5 * (v->x[i] + v->after[i]);
+    /* Where corrections do not shrink, f has bent since: its Jacobian is taken again. */
+    if (round > 0 && round % TK_JACOBIAN_HOLDS == 0)
+      status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, 2.0 / h);
+    if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, v->flow);
+    if (status == TACTUS_OK && sees_energy) status = model->energy(model, instance, t_middle, v->middle, v->gradient);
+    if (status != TACTUS_OK) return status;
+    if (sees_energy) due = level + h * tk_inner(n, v->gradient, v->flow);
+    move = 0.0;
+    size = 0.0;
+    for (uint32_t i = 0; i < n; i++) {
+      v->residual[i] = v->x[i] - v->after[i] + h * (along != 0.0 ? v->flow[i] + along * v->gradient[i] : v->flow[i]);
+      move = tk_max(move, tk_abs(v->residual[i]));
+      size = tk_max(size, tk_abs(v->after[i]));
+    }
+    if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
+    const int is_settled =
+        move <= TK_SETTLED * size || (round > 4 && move >= 0.5 * last && move <= 1e3 * TK_SETTLED * size);
+    if (is_settled && (has_along || !is_balanced)) break;
+    if (is_balanced && !sees_energy && move <= TK_NEAR * size) {
+      sees_energy = 1;
+      status = model->energy(model, instance, t_middle, v->middle, v->gradient);
+      due = level + h * tk_inner(n, v->gradient, v->flow);
+    }
+    if (status == TACTUS_OK && sees_energy) {
+      status = model->energy(model, instance, t_after, v->after, v->there);
+      has_along = 1;
+    }
+    if (status != TACTUS_OK) return status;
+    tk_correct(table, instance, v, h, sees_energy, due, &along);
+    last = move;
+  }
+  if (keeps_energy && !is_balanced) {
+    status = model->energy(model, instance, t_middle, v->middle, v->gradient);
+    if (status != TACTUS_OK) return status;
+    due = level + h * tk_inner(n, v->gradient, v->flow);
+    ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
+  }
+
+  /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has; and the energy
+   * by how far along g. What rounding leaves is booked. */
+  for (int round = 0;; round++) {
+    for (uint32_t i = 0; i < n; i++)
+      v->after[i] = v->x[i] + h * (is_balanced ? v->flow[i] + along * v->gradient[i] : v->flow[i]);
+    if (!keeps_energy) return TACTUS_OK;
+    status = model->energy(model, instance, t_after, v->after, v->there);
+    if (status != TACTUS_OK) return status;
+    *stored = v->there[n];
+    const double error = due - *stored;
+    ledger[TACTUS_LEDGER_BOOKED] = -error;
+    const double change = error / (h * tk_inner(n, v->gradient, v->there));
+    if (!is_balanced || round == TK_ENERGY_ROUNDS - 1 || !tk_is_finite(change) ||
+        tk_abs(error) <= tk_energy_tolerance(model, due, v->after, v->there))
+      break;
+    along += change;
+  }
+  return TACTUS_OK;
+}
+
+TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                     int keeps_energy, double h, int64_t count) {
+  double local[7][TK_LOCAL + 1];
+  double matrix[TK_LOCAL * TK_LOCAL];
+  double kept[2 * TK_LOCAL];
+  uint32_t core[TK_LOCAL];
+  uint32_t colour[TK_LOCAL];
+  const uint32_t n = model->state_count;
+  const int small = n <= TK_LOCAL;
+  double* const states = tk_states(model, instance);
+  const double start = tk_enter_grid(instance, h);
+  if (keeps_energy && (!model->energy || model->ledger == 0)) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
+  double* const ledger =
+      keeps_energy ? tactus_data(instance) + model->layout.discrete + model->ledger - 1 : (double*)0;
+
+  tk_implicit v;
+  v.n = n;
+  v.x = states;
+  v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
+  v.middle = small ? local[1] : tk_stage_vector(model, instance, TK_FIELD_TRY);
+  v.flow = small ? local[2] : tk_stage_vector(model, instance, TK_FLOW);
+  v.gradient = small ? local[3] : tk_stage_vector(model, instance, TK_GRADIENT);
+  v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
+  v.residual = small ? local[5] : tk_stage_vector(model, instance, TK_RESIDUAL);
+  v.along_slope = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_2);
+  v.matrix = small ? matrix : (double*)0;
+  v.kept = kept;
+  v.core = core;
+  v.colour = colour;
+  v.core_count = 0;
+  v.colour_count = 0;
+  if (small) tk_find_core(model, &v);
+
+  double stored = 0.0;
+  if (keeps_energy && n > 0 && count > 0) {
+    const int status = model->energy(model, instance, instance->time, v.x, v.there);
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+    stored = v.there[n];
+  }
+  for (int64_t done = 0; done < count; done++) {
+    const double t = instance->time;
+    const double t_after = start + (double)(instance->steps + 1) * h;
+    if (n > 0) {
+      int status = tk_implicit_step(model, table, instance, &v, keeps_energy, t, t_after, h, ledger, &stored);
+      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+      const int32_t index = tk_first_not_finite(n, v.after);
+      if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+      if (model->constraint_count > 0) {
+        status = tk_project(table, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
+        if (status != TACTUS_OK) return status;
+        if (keeps_energy) {
+          status = model->energy(model, instance, t_after, v.after, v.there);
+          if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+          ledger[TACTUS_LEDGER_BOOKED] += v.there[n] - stored;
+          stored = v.there[n];
+        }
+      }
+      tk_copy(n, v.after, v.x);
+    }
+    instance->steps++;
+    instance->time = t_after;
+  }
+  return TACTUS_OK;
+}
+
+#endif

@@ -1,0 +1,303 @@
+"""Instances with rates of their own: the schedule, what passes between them, and the figures of seed 001, by the real program.
+
+    python3 tests/rates_test.py build/bin/tactus [TEST..]
+
+Figures are those of seed 001 worked through; the schedule is compared with itself written again in a few lines of Python, to the last bit where it is the same
+arithmetic.
+"""
+import csv
+import io
+import json
+import math
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+TACTUS = ""
+MODULES = """constant k = 1, m = 2;
+module Spring = ( boundary q(0) = 0;  system q' = v;  F = k * q;  energy H = k * q^2 / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = 2;  system p' = F;  v = p / m;  energy H = p^2 / (2 * m);  power end: F -> v; )
+"""
+
+
+def pair(fast="rate 1 [kHz]", slow="rate 20 [Hz]", manner="", end=100, settings="", more=""):
+    return f"""simulation ending_time = {end} {settings}
+{MODULES}system
+  a = Spring() {fast};
+  b = Mass() {slow};
+  join a.end to b.end {manner};
+{more}"""
+
+
+class Rates(unittest.TestCase):
+    def start(self, text, *options, folder=None):
+        with tempfile.TemporaryDirectory() as own:
+            path = pathlib.Path(folder or own) / "m.tact"
+            path.write_text(text, encoding="utf-8")
+            command = [TACTUS, *options[0].split(), str(path), *map(str, options[1:])]
+            return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+    def tactus(self, text, *options, **where):
+        done = self.start(text, *options, **where)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        return done.stdout
+
+    def run_json(self, text, *options):
+        return json.loads(self.tactus(text, "run", "--json", *options))
+
+    def values(self, text, *options):
+        return self.run_json(text, *options)["values"]
+
+    def rows(self, text, *options):
+        table = csv.DictReader(io.StringIO(self.tactus(text, "run", "--quiet", "--out", "-", *options)))
+        return [{name: float(cell) for name, cell in row.items()} for row in table]
+
+    def refused(self, text, *parts):
+        done = self.start(text, "run", "--quiet")
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        for part in parts:
+            self.assertIn(part, done.stderr)
+
+
+class SeedFigures(Rates):
+    BOOK = "book.stored,book.held,a.book.booked,b.book.booked,book.booked,book.invented"
+
+    def test_passive_sample_and_hold(self):
+        slow = self.rows(pair(end=5000), "--every", 0.05, "--show", self.BOOK)
+        self.assertEqual(len(slow), 100001)
+        stored = [row["book.stored"] for row in slow]
+        self.assertGreaterEqual(min(stored), 1 - 1e-9)
+        self.assertAlmostEqual(max(stored), 1.00502, delta=1e-5)
+        kept = [row["book.held"] for row in slow]
+        self.assertAlmostEqual(min(kept), -0.00131, delta=1e-5)
+        self.assertLess(max(kept), 1e-9)
+        for row in slow:
+            ledger = row["a.book.booked"] + row["b.book.booked"]
+            self.assertAlmostEqual(row["book.stored"] + row["book.held"] - ledger, 1, delta=1e-9)
+            self.assertAlmostEqual(row["book.invented"], 0, delta=1e-9)
+
+    def test_inside_of_the_slow_steps(self):
+        # The mass has not moved yet, the spring has; what is on its way is in the hold, at every fast step.
+        fast = self.rows(pair(end=200), "--every", 0.001, "--show", "book.stored,book.held,book.invented")
+        stored = [row["book.stored"] for row in fast]
+        self.assertGreater(min(stored), 0.9655)
+        self.assertAlmostEqual(min(stored), 0.966, delta=2e-3)  # that of 5,000 s
+        self.assertLess(max(stored), 1.0375)
+        self.assertAlmostEqual(max(stored), 1.037, delta=2e-3)
+        self.assertLess(max(abs(row["book.invented"]) for row in fast), 1e-9)
+
+    def test_without_the_hold_the_pair_diverges(self):
+        got = self.values(pair(manner="hold"), "--show", self.BOOK)
+        self.assertAlmostEqual(got["book.stored"], 3.41, delta=0.01)  # 3.4045 here: searches end elsewhere, and it grows
+        self.assertAlmostEqual(got["book.invented"], got["book.stored"] - 1 - got["book.booked"], delta=1e-9)
+        self.assertEqual(got["book.held"], 0)
+        euler = self.values(pair(manner="hold"), "--solver", "euler", "--show", "book.stored")
+        self.assertAlmostEqual(euler["book.stored"], 12.16, delta=0.005)
+
+    def test_what_is_kept_grows_with_the_square_of_the_slow_step(self):
+        for hertz, least in ((50, -0.00022), (20, -0.00131), (10, -0.00513), (5, -0.0206)):
+            rows = self.rows(pair(slow=f"rate {hertz} [Hz]", end=1000), "--every", 1 / hertz, "--show", "book.held")
+            self.assertAlmostEqual(min(row["book.held"] for row in rows), least, delta=0.02 * -least, msg=f"{hertz} Hz")
+
+    def test_two_systems_of_one_state(self):
+        text = pair(fast="rate 10 [Hz]", slow="rate 10 [Hz]", end=1e4)
+        shown = "book.stored,book.booked,book.invented,a.book.leaps,b.book.leaps,a.book.escapes,b.book.escapes"
+        rows = self.rows(text, "--every", 0.1, "--show", shown)
+        self.assertEqual(len(rows), 100001)
+        stored = [row["book.stored"] for row in rows]
+        self.assertGreaterEqual(min(stored), 1 - 1e-9)
+        self.assertAlmostEqual(max(stored), 1.0196, delta=1e-4)
+        for row in rows:
+            self.assertAlmostEqual(row["book.stored"] - row["book.booked"], 1, delta=1e-9)
+        last = rows[-1]
+        self.assertAlmostEqual(last["a.book.leaps"], 2300, delta=10)
+        self.assertAlmostEqual(last["b.book.leaps"], 2300, delta=10)
+        self.assertEqual((last["a.book.escapes"], last["b.book.escapes"]), (1, 0))  # the spring is slack at the start
+
+
+class Schedule(Rates):
+    def euler_by_hand(self, ratio, steps, manner):
+        """Both by Euler's method, h = 1 ms: the slow one steps where its period ends, and then both are sampled."""
+        h = 0.001
+        q, p = 0.0, 2.0
+        v, force = p / 2, -q
+        v_slope = force_slope = since = 0.0
+        for n in range(1, steps + 1):
+            t = (n - 1) * h
+            q += h * (v + v_slope * (t - since))
+            if n % ratio == 0:
+                start = (n - ratio) * h
+                p += ratio * h * (force + force_slope * (start - since))
+                if manner == "extrapolate":
+                    v_slope, force_slope = (p / 2 - v) / (ratio * h), (-q - force) / (ratio * h)
+                v, force, since = p / 2, -q, n * h
+        return q, p
+
+    def test_against_the_same_written_again(self):
+        for manner in ("hold", "extrapolate"):
+            for hertz in (20, 100, 500):
+                got = self.values(pair(slow=f"rate {hertz} [Hz]", manner=manner, end=10), "--solver", "euler", "--show", "a.q,b.p")
+                q, p = self.euler_by_hand(1000 // hertz, 10000, manner)
+                self.assertAlmostEqual(got["a.q"], q, delta=1e-12, msg=f"{manner} {hertz}")
+                self.assertAlmostEqual(got["b.p"], p, delta=1e-12, msg=f"{manner} {hertz}")
+
+    def test_all_solvers_come_near_the_motion(self):
+        # w = sqrt(1/2); sampling at 1 kHz lags by half a step, whatever the method.
+        text = pair(fast="rate 1 [kHz]", slow="rate 1 [kHz]", end=5)
+        for solver in ("euler", "rk4", "bs3", "rosenbrock", "midpoint", "passive", "discrete_gradient"):
+            got = self.values(text, "--solver", solver, "--show", "a.q,b.p")
+            # Algorithm 1 of one state has its value from its energy, by a root that is steep where it leaps.
+            most = 1e-2 if solver == "passive" else 4e-3
+            self.assertAlmostEqual(got["a.q"], math.sqrt(2) * math.sin(math.sqrt(0.5) * 5), delta=most, msg=solver)
+            self.assertAlmostEqual(got["b.p"], 2 * math.cos(math.sqrt(0.5) * 5), delta=most, msg=solver)
+
+    def test_passive_joins_with_every_solver_that_keeps_energy(self):
+        # With the discrete gradient the slow side's work is not that of the sample: the hold keeps more, and gives it back where the mass stands still.
+        for solver, most in (("passive", 1.0051), ("discrete_gradient", 1.3)):
+            rows = self.rows(pair(end=1000), "--solver", solver, "--every", 0.05, "--show", "book.stored,book.held,book.invented")
+            self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-9, solver)
+            self.assertLess(max(row["book.stored"] for row in rows), most, solver)
+            self.assertGreater(min(row["book.stored"] for row in rows), 1 - 1e-9, solver)
+
+    def test_the_rest_of_the_model_is_one_subsystem(self):
+        # A mass without a rate: it takes the step_size, 50 ms, and the spring's are the steps of the run.
+        rest = self.values(pair(slow="", settings="step_size = 0.05"), "--show", "a.q,b.p,book.stored,book.held")
+        own = self.values(pair(), "--show", "a.q,b.p,book.stored,book.held")
+        self.assertEqual(rest, own)
+        result = self.run_json(pair(slow="", settings="step_size = 0.05"))
+        self.assertEqual((result["solver"], result["steps"]), ("passive", 100000))
+
+    def test_the_step_may_be_shorter_than_the_rates(self):
+        # Nothing is left to take it but the start of the book.
+        fine = self.values(pair(settings="step_size = 0.0005"), "--show", "a.q,b.p")
+        plain = self.values(pair(), "--show", "a.q,b.p")
+        self.assertEqual(fine, plain)
+
+    def test_without_rates_nothing_is_sampled(self):
+        text = pair(fast="", slow="", settings="step_size = 0.1 solver = passive")
+        self.assertAlmostEqual(self.values(text, "--show", "book.stored")["book.stored"], 1, delta=1e-12)
+        self.assertNotIn("a.end.work", self.tactus(text, "run", "--quiet", "--out", "-").splitlines()[0])
+
+    def test_arrays_and_nesting(self):
+        # Four links, each a mass and a spring that dissolve into it, at 1 kHz and every other one at 500 Hz.
+        text = """simulation ending_time = 5
+module Spring = ( ports left, right;  boundary q(0) = 0;  system q' = right - left;  F = 100 * q;  energy H = 50 * q^2; )
+module Link = (
+  parameter p0 = 0;
+  boundary p(0) = p0;
+  system p' = push + s.F;  v = p / 2;  s = Spring(v, out);  pull = s.F;
+  energy H = p^2 / 4;
+  power left: push -> v;
+  power right: out -> pull;
+)
+module Pairing = (
+  parameter p0 = 0;
+  system first = Link(p0 = p0) rate 1 [kHz];  second = Link() rate 500 [Hz];
+  join first.right to second.left;
+)
+system
+  unit[i in 1..2] = Pairing(p0 = if i = 1 then 1 else 0);
+  join unit[1].second.right to unit[2].first.left;
+  unit[1].first.push = 0;
+  unit[2].second.out = 0;
+"""
+        rows = self.rows(text, "--every", 0.01, "--show", "book.stored,book.held,book.invented,book.booked,unit[2].second.p")
+        for row in rows:
+            self.assertAlmostEqual(row["book.invented"], 0, delta=1e-12)
+            self.assertAlmostEqual(row["book.stored"], 0.25, delta=0.01)
+        self.assertGreater(max(abs(row["unit[2].second.p"]) for row in rows), 0.1)  # it gets there
+
+    def test_vectors_pass(self):
+        # A ball on a spring in the plane, started along x; the same along a slanted line.
+        text = """simulation ending_time = 50
+constant c = 0.6, s = 0.8;
+module Spring = ( boundary q(0) = (0, 0);  system q' = v;  F = q;  energy H = dot(q, q) / 2;  power end: v -> F; )
+module Mass = ( ports p0;  boundary p(0) = p0;  system p' = F;  v = p / 2;  energy H = dot(p, p) / 4;  power end: F -> v; )
+system
+  a = Spring() rate 1 [kHz];  b = Mass(START) rate 20 [Hz];  join a.end to b.end;
+"""
+        straight = self.rows(text.replace("START", "(2, 0)"), "--every", 0.05, "--show", "b.p,book.held")
+        slanted = self.rows(text.replace("START", "(2 * c, 2 * s)"), "--every", 0.05, "--show", "b.p,book.held")
+        line = self.rows(pair(end=50), "--every", 0.05, "--show", "b.p,book.held")
+        for flat, tilted, one in zip(straight, slanted, line, strict=True):
+            self.assertAlmostEqual(flat["b.p[1]"], one["b.p"], delta=1e-6)
+            self.assertEqual(flat["b.p[2]"], 0)
+            # A state is the root of its energy: where that is next to nothing, rounding of 1e-16 J shows as 1e-8.
+            self.assertAlmostEqual(tilted["b.p[1]"], 0.6 * one["b.p"], delta=1e-6)
+            self.assertAlmostEqual(tilted["b.p[2]"], 0.8 * one["b.p"], delta=1e-6)
+            self.assertAlmostEqual(tilted["book.held"], one["book.held"], delta=1e-6)
+
+    def test_rows_between_steps_are_those_of_the_last_step(self):
+        rows = self.rows(pair(end=1), "--every", 0.0013, "--show", "a.q,b.p")
+        steps = self.rows(pair(end=1), "--every", 0.001, "--show", "a.q,b.p")
+        for row in rows[:-1]:
+            at = math.floor(row["t"] / 0.001 + 1e-6)
+            self.assertEqual((row["a.q"], row["b.p"]), (steps[at]["a.q"], steps[at]["b.p"]), row["t"])
+
+    def test_events_and_checks_happen_where_steps_end(self):
+        text = pair(end=5, more="event touch when a.q > 1;\nreactive hit = init -1 in { touch => t };\n"
+                    "check crossed: eventually(a.q > 1.2);\n")
+        got = self.values(text, "--show", "hit")
+        self.assertAlmostEqual(got["hit"] * 1000, round(got["hit"] * 1000), delta=1e-6)
+        rows = self.rows(pair(end=5), "--every", 0.001, "--show", "a.q")
+        first = next(row["t"] for row in rows if row["a.q"] > 1)
+        self.assertAlmostEqual(got["hit"], first, delta=1e-9)
+        broken = pair(end=10, more="check small: always(a.q < 1);\n")
+        self.assertEqual(self.start(broken, "run", "--quiet").returncode, 3)
+
+    def test_a_kink_inside_of_an_instance(self):
+        # A ball at 100 Hz thrown at a wall at 1 kHz; the wall pushes only.
+        text = """simulation ending_time = 3
+module Ball = ( boundary p(0) = -1;  system p' = F;  v = p;  energy H = p^2 / 2;  power end: F -> v; )
+module Wall = ( boundary x(0) = 0.5;  system x' = v;  depth = max(0, -x);  F = -400 * depth;  energy H = 200 * depth^2;  power end: v -> F; )
+system
+  wall = Wall() rate 1 [kHz];  ball = Ball() rate 100 [Hz];  join wall.end to ball.end;
+"""
+        got = self.values(text, "--show", "ball.p,book.stored,book.held,book.invented")
+        self.assertAlmostEqual(got["ball.p"], 1, delta=0.05)
+        self.assertLess(abs(got["book.invented"]), 2e-2)
+
+
+class Same(Rates):
+    TEXTS = (pair(end=5, more="  c = Spring() rate 1 [kHz];  d = Mass() rate 50 [Hz];  join c.end to d.end extrapolate;\n"),
+             pair(slow="", settings="step_size = 0.02", end=5),
+             pair(fast="rate 10 [Hz]", slow="rate 10 [Hz]", end=50))
+
+    def test_twice_the_same_bits(self):
+        for text in self.TEXTS:
+            runs = [self.tactus(text, "run", "--quiet", "--out", "-") for _ in range(2)]
+            self.assertEqual(runs[0], runs[1])
+
+    def test_exported_c_computes_the_same_rows(self):
+        for text in self.TEXTS:
+            with self.subTest(text=text[:60]), tempfile.TemporaryDirectory() as folder:
+                self.tactus(text, "export c", "-o", folder, folder=folder)
+                subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O0"], check=True, capture_output=True)
+                for solver in ("passive", "discrete_gradient", "rk4"):
+                    there = subprocess.run([f"{folder}/m", "--solver", solver], capture_output=True, text=True, timeout=60, check=True)
+                    rows = list(csv.DictReader(io.StringIO(there.stdout)))
+                    names = [name for name in rows[0] if name != "t"]
+                    here = self.rows(text, "--solver", solver, "--show", ",".join(names))
+                    self.assertGreater(len(here), 100)
+                    for row, other in zip(rows, here, strict=True):
+                        for name in names:
+                            self.assertEqual(float(row[name]), other[name], f"{solver}: {name} at {row['t']}")
+
+
+class Refusals(Rates):
+    def test_options_of_a_run(self):
+        done = self.start(pair(), "run", "--solver", "dop853")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("chooses its steps itself", done.stderr)
+        done = self.start(pair(), "run", "--step", "0.01")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn("leave --step out", done.stderr)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
+    unittest.main()
