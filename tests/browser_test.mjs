@@ -230,7 +230,8 @@ function request(world, path, headers = {}, method = "GET") {
 async function get_cookie(world) {
   const answer = await request(world, new URL(world.url).pathname + new URL(world.url).search);
   assert.ok([302, 303].includes(answer.status), `${answer.status}`);
-  assert.equal(answer.headers.location, "/");
+  assert.match(answer.headers.location, /^\/#key=[0-9a-f]{32}$/);
+  world.key = answer.headers.location.slice("/#key=".length);
   const [cookie] = answer.headers["set-cookie"];
   assert.match(cookie, /HttpOnly/);
   assert.match(cookie, /SameSite=Strict/);
@@ -255,7 +256,7 @@ function read_frame(data) {
 
 // A socket of our own, which says hello and remembers the last frame of all that came.
 async function connect(world, cookie, headers = {}) {
-  const socket = new WebSocket(`ws://${world.host}/socket`, { headers: { Origin: `http://${world.host}`, Cookie: cookie, ...headers } });
+  const socket = new WebSocket(`ws://${world.host}/socket?key=${world.key}`, { headers: { Origin: `http://${world.host}`, Cookie: cookie, ...headers } });
   const client = { socket, frames: 0, frame: null, world: null, came: [], closed: null, waits: [] };
   socket.on("message", (data, is_binary) => {
     if (is_binary) {
@@ -290,9 +291,9 @@ async function connect(world, cookie, headers = {}) {
 }
 
 // The status with which a socket is refused.
-function refused_with(world, headers) {
+function refused_with(world, headers, key = world.key) {
   return new Promise((resolve, reject) => {
-    const socket = new WebSocket(`ws://${world.host}/socket`, { headers });
+    const socket = new WebSocket(`ws://${world.host}/socket?key=${key}`, { headers });
     socket.on("unexpected-response", (_, answer) => {
       resolve(answer.statusCode);
       socket.terminate();
@@ -731,6 +732,8 @@ test("strangers are refused: no token, a wrong one, foreign Host and Origin, wro
   ]) {
     assert.equal(await refused_with(world, headers), 403, JSON.stringify(Object.keys(headers)));
   }
+  // What a server on another port of this machine could learn, the cookie, is not enough.
+  for (const key of ["", "0".repeat(32)]) assert.equal(await refused_with(world, { Origin: origin, Cookie: cookie }, key), 403, "a wrong key");
   const client = await connect(world, cookie);
   assert.ok(client.world);
 });

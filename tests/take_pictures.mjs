@@ -1,4 +1,4 @@
-// The pictures of docs/images: worlds under a hand, as a browser shows them. node tests/take_pictures.mjs PROGRAM [FOLDER]; needs `./dev studio` and Chromium
+// The pictures of docs/images: worlds under a hand, as a browser shows them. node tests/take_pictures.mjs PROGRAM [FOLDER [NAME ..]]; needs `./dev studio` and Chromium
 // (TACTUS_CHROMIUM, else /usr/bin/chromium). With --more also a dark page and one on a tablet, for looking at.
 import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { deflateSync, inflateSync } from "node:zlib";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
-const [program, folder = join(root, "docs/images")] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
+const [program, folder = join(root, "docs/images"), ...chosen] = process.argv.slice(2).filter((word) => !word.startsWith("--"));
 if (program === undefined) throw new Error("which program? node tests/take_pictures.mjs build/bin/tactus");
 const { chromium } = createRequire(join(root, "studio/package.json"))("playwright-core");
 
@@ -20,8 +20,13 @@ const worlds = {
 };
 // Slowly, so that the rod still stands.
 const speeds = { inverted_pendulum: 0.2 };
+// Worlds without a hand, and the time at which each is worth a picture.
+const moments = {
+  ball_on_steps: 2.2, robot_chain: 5.6, dueling_spaceships: 18, ball_in_box: 1.4, ball_in_canal: 6, car_on_road_network: 9, traffic_control: 9, stunt_track: 4.2,
+  docking_spaceship: 60, slip: 3, two_tanks: 1.2, passive_pendulum: 12, bead_on_hoop: 5,
+};
 const screens = [
-  ["", { viewport: { width: 1366, height: 768 } }, Object.keys(worlds)],
+  ["", { viewport: { width: 1366, height: 768 } }, [...Object.keys(worlds), ...Object.keys(moments)]],
   ...(process.argv.includes("--more")
     ? [
         ["_dark", { viewport: { width: 1366, height: 768 }, colorScheme: "dark" }, ["two_ball", "inverted_pendulum"]],
@@ -139,14 +144,29 @@ function squeeze(png) {
 
 const browser = await chromium.launch({ executablePath: process.env.TACTUS_CHROMIUM ?? "/usr/bin/chromium", args: ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
 for (const [suffix, options, names] of screens) {
-  for (const name of names) {
+  for (const name of names.filter((each) => chosen.length === 0 || chosen.includes(each))) {
     const world = await start(name);
     const context = await browser.newContext(options);
     const page = await context.newPage();
+    // As on a machine with a graphics card: smooth edges.
+    await page.addInitScript(() => {
+      const get = WebGL2RenderingContext.prototype.getParameter;
+      WebGL2RenderingContext.prototype.getParameter = function (wanted) {
+        return wanted === 0x9246 ? "a graphics card" : get.call(this, wanted);
+      };
+    });
     await page.goto(world.url);
-    await page.waitForSelector(".parameter", { state: "attached" });
+    await page.waitForFunction(() => window.tactus?.frames > 0);
     await sleep(1500);
-    await follow(page, worlds[name]);
+    if (name in worlds) {
+      await follow(page, worlds[name]);
+    } else {
+      await page.keyboard.press("Space");
+      await page.waitForFunction((end) => Number(document.getElementById("time").textContent) >= end, moments[name], { timeout: 0, polling: 50 });
+      await page.keyboard.press("Space");
+      await page.evaluate(() => document.getElementById("notes").replaceChildren());
+      await sleep(1500);
+    }
     writeFileSync(join(folder, `play_${name}${suffix}.png`), squeeze(await page.screenshot()));
     await page.mouse.up();
     await context.close();

@@ -140,6 +140,53 @@ TEST(Scene, MakesNoChannelOfWhatIsOne) {
   EXPECT_EQ(own, 2u);
 }
 
+TEST(Scene, SamplesAGroundThatIsAFunction) {
+  Running running(std::string(motion) +
+                  "function hill(x) = x^3 / 10 + y;\n"
+                  "scene sphere at p; ground height hill from -1 to 3; ground height hill; camera follow p scale 4;");
+  const picture::World world = picture::describe(running.model());
+  EXPECT_EQ(world.dimensions, 2);
+  for (int k = 0; k < 3; ++k) {
+    running.steps(7);
+    const double y = running.instance().states()[0];
+    const double t = running.instance()->time;
+    const Numbers heights = running.option(world, 1, "heights");
+    ASSERT_EQ(heights.size(), 129u);
+    EXPECT_EQ(running.option(world, 1, "low"), Numbers{-1});
+    EXPECT_EQ(running.option(world, 1, "high"), Numbers{3});
+    for (int i = 0; i <= 128; ++i) {
+      const double x = -1 + i / 32.0;
+      EXPECT_NEAR(heights[static_cast<std::size_t>(i)], x * x * x / 10 + y, 1e-14);
+    }
+    // Around the camera, 1.6 times what it sees to either side, in multiples of the distance of two places.
+    const double low = running.option(world, 2, "low")[0], high = running.option(world, 2, "high")[0];
+    EXPECT_NEAR(high - low, 2 * 1.6 * 4, 1e-12);
+    EXPECT_LE(std::fabs((low + high) / 2 - t), 0.1 + 1e-12);
+    EXPECT_NEAR(low / 0.1, std::round(low / 0.1), 1e-9);
+    EXPECT_NEAR(running.option(world, 2, "heights")[128], high * high * high / 10 + y, 1e-11);
+  }
+}
+
+TEST(Scene, AGroundOverXAndYIsInSpace) {
+  Running running(std::string(motion) +
+                  "function hill(x, y) = 2 * x + y^2;\nscene sphere at p; ground height hill from (0, -1) to (12, 5);"
+                  "ground height hill;");
+  const picture::World world = picture::describe(running.model());
+  EXPECT_EQ(world.dimensions, 3);
+  EXPECT_EQ(running.option(world, 1, "low"), (Numbers{0, -1}));
+  EXPECT_EQ(running.option(world, 1, "high"), (Numbers{12, 5}));
+  const Numbers heights = running.option(world, 1, "heights");
+  ASSERT_EQ(heights.size(), 625u);
+  for (int i = 0; i < 25; ++i) {
+    for (int j = 0; j < 25; ++j) {
+      const double x = i * 0.5, y = -1 + j * 0.25;
+      EXPECT_EQ(heights[static_cast<std::size_t>(25 * i + j)], 2 * x + y * y);
+    }
+  }
+  EXPECT_EQ(running.option(world, 2, "low"), (Numbers{-10, -10}));
+  EXPECT_EQ(running.option(world, 2, "high"), (Numbers{10, 10}));
+}
+
 TEST(Scene, IsInThreeDimensionsWhenAPointIs) {
   Running running(std::string(motion) + "scene trace p; sphere at (y, y, y);");
   EXPECT_EQ(picture::describe(running.model()).dimensions, 3);

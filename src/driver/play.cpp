@@ -53,10 +53,18 @@ class Stage : public server::Handler, public play::Audience {
   }
   std::size_t size() const override { return server ? server->clients() : 0; }
 
-  // The next event, or none by then.
+  // `next` returns at once.
+  void wake() {
+    const std::scoped_lock lock(mutex_);
+    is_awake_ = true;
+    wakes_.notify_one();
+  }
+
+  // The next event, or none by then or when woken.
   std::optional<Event> next(Clock::time_point until) {
     std::unique_lock lock(mutex_);
-    wakes_.wait_until(lock, until, [&] { return !events_.empty(); });
+    wakes_.wait_until(lock, until, [&] { return is_awake_ || !events_.empty(); });
+    is_awake_ = false;
     if (events_.empty()) return std::nullopt;
     Event event = std::move(events_.front());
     events_.pop_front();
@@ -79,6 +87,7 @@ class Stage : public server::Handler, public play::Audience {
   std::mutex mutex_;
   std::condition_variable wakes_;
   std::deque<Event> events_;
+  bool is_awake_ = false;
 };
 
 std::optional<std::vector<play::SourceText>> read_texts(const std::vector<std::string>& files, Mistake& mistake) {
@@ -229,6 +238,7 @@ int play(const PlayOptions& options) {
 
   Interrupt interrupt;
   Stage stage;
+  settings.when_compiled = [&stage] { stage.wake(); };
   std::unique_ptr<server::Server> server;
   play::Session session(std::move(prepared), *texts, settings, stage);
   if (options.speed != 1) session.message({}, fmt::format(R"({{"type":"speed","value":{}}})", options.speed));
@@ -252,8 +262,9 @@ int play(const PlayOptions& options) {
       } else {
         session.left(static_cast<play::Listener>(event->client));
       }
-      if (Clock::now() < next) continue;  // however many come, frames go out
     }
+    session.take_edits();
+    if (Clock::now() < next) continue;  // however many come, frames go out
     session.go_on();
     next = std::max(next + pass, Clock::now());
     if (server && enter_was_pressed()) say(stdout, "{}\n", server->new_url());

@@ -64,9 +64,20 @@ std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {
 
 // In the page there is no command line to change; the text is there.
 std::string hint_for_page(const sim::Failure& failure) {
-  if (failure.hint.find("--step") == std::string::npos) return failure.hint;
-  return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in "
-         "`simulation`";
+  switch (failure.status) {
+    case TACTUS_NOT_FINITE:
+      return "perhaps it really does; if it should not, the step may be too long: write a smaller `step_size` in "
+             "`simulation`";
+    case TACTUS_STEP_TOO_SMALL:
+      return "the solution may grow without bound there, or jump; a fixed `step_size` in `simulation` may pass it";
+    case TACTUS_OFF_CONSTRAINTS:
+      return "if it jumps there, let it change in a short time instead, such as `clamp((t - 1) / 0.01, 0, 1)`; if not, "
+             "the step is too long: write a smaller `step_size` in `simulation`";
+    case TACTUS_NO_SOLVER:
+      return "write an explicit solver in `simulation`: `solver = rk4`";
+    default:
+      return failure.hint;
+  }
 }
 
 Json failure_json(const std::optional<sim::Failure>& failure) {
@@ -251,9 +262,18 @@ void Session::begin_compiling() {
   if (compiling_.valid() || waiting_.empty()) return;
   compiling_for_ = std::move(waiting_);
   waiting_.clear();
-  compiling_ = std::async(std::launch::async,
-                          [texts = as_texts(texts_), overrides = options_.overrides, moved = moved_parameters(),
-                           period = options_.period] { return prepare(texts, overrides, moved, period); });
+  std::promise<Prepared> promise;
+  compiling_ = promise.get_future();
+  compiler_ =
+      std::jthread([promise = std::move(promise), texts = as_texts(texts_), overrides = options_.overrides,
+                    moved = moved_parameters(), period = options_.period, tell = options_.when_compiled]() mutable {
+        try {
+          promise.set_value(prepare(texts, overrides, moved, period));
+        } catch (...) {
+          promise.set_exception(std::current_exception());
+        }
+        if (tell) tell();
+      });
 }
 
 void Session::finish_compiling() {
@@ -396,16 +416,20 @@ void Session::note_overrun() {
   audience_.tell_all(text_of({{"type", "note"}, {"text", text}}));
 }
 
-void Session::go_on() {
-  ++passes_;
-  live::Running& running = loop_->current();
-  running.table.store(best_table(*code_, running.world->timing().solver), std::memory_order_release);
+void Session::take_edits() {
   finish_compiling();
   if (ready_ && !loop_->settle()) {
     Prepared next = std::move(*ready_);
     ready_.reset();
     adopt(std::move(next), ready_goes_on_);
   }
+}
+
+void Session::go_on() {
+  ++passes_;
+  live::Running& running = loop_->current();
+  running.table.store(best_table(*code_, running.world->timing().solver), std::memory_order_release);
+  take_edits();
   live::Running& now = loop_->current();
   live::Mailbox<live::Shown>& shown = now.world->shown();
   if (shown.refresh()) {

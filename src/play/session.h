@@ -17,6 +17,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "play/prepare.h"
@@ -50,6 +51,8 @@ struct SessionOptions {
   std::function<std::shared_ptr<live::Hand>(double period)> make_hand;
   bool begins_paused = false;
   bool waits_for_page = false;  // paused until the first page is there, so that it sees the beginning
+  // Called, on another thread, when an edit is compiled: call take_edits then, else it waits for the next go_on.
+  std::function<void()> when_compiled = nullptr;
 };
 
 class Session {
@@ -65,6 +68,8 @@ class Session {
   void left(Listener from);
   // What is new goes out; call it sixty times a second.
   void go_on();
+  // What became of edits goes out, at any time between.
+  void take_edits();
 
   const live::Loop& loop() const { return *loop_; }
   double time() { return newest().time; }
@@ -106,6 +111,7 @@ class Session {
   std::map<Listener, std::int64_t> waiting_;  // who edited since the last compilation began, and which version
   std::map<Listener, std::int64_t> compiling_for_;
   std::future<Prepared> compiling_;
+  std::jthread compiler_;          // fulfils it
   std::optional<Prepared> ready_;  // while the loop has not yet taken what came before
   bool ready_goes_on_ = true;
   std::vector<std::future<void>> freeing_;

@@ -42,7 +42,8 @@ bool equal_secrets(std::string_view a, std::string_view b) {
 Access::Access(std::uint16_t port)
     : hosts_{"127.0.0.1:" + std::to_string(port), "localhost:" + std::to_string(port)},
       cookie_name_("tactus_" + std::to_string(port)),
-      secret_(draw_secret()) {}
+      secret_(draw_secret()),
+      key_(draw_secret()) {}
 
 bool Access::is_host(std::string_view host) const { return host == hosts_[0] || host == hosts_[1]; }
 
@@ -84,6 +85,10 @@ bool Access::has_cookie(std::string_view cookies) const {
   }
   return found;
 }
+
+std::string Access::page_with_key() const { return "/#key=" + key_; }
+
+bool Access::is_key(std::string_view key) const { return equal_secrets(key, key_); }
 
 std::string_view find_parameter(std::string_view query, std::string_view name) {
   while (!query.empty()) {

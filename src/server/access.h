@@ -1,5 +1,6 @@
-// Who is let in: enter the header fields of a request, leave verdicts. Knows the names of this server, one secret that the
-// browsers carry as a cookie, and tokens that are exchanged for it, once each.
+// Who is let in: enter the header fields of a request, leave verdicts. Knows the names of this server, tokens, and two secrets
+// for which they are exchanged, once each: the browsers carry one as a cookie, which they also show to servers on other ports of
+// this host; the page keeps the other, the key, which they do not. The cookie gives the page, both together the world.
 //
 // Threads: any.
 #pragma once
@@ -37,10 +38,15 @@ class Access {
   // Whether the value of a Cookie field has our secret in it.
   bool has_cookie(std::string_view cookies) const;
 
+  // Where the page of a browser with a token is: the key behind #, which no browser sends anywhere.
+  std::string page_with_key() const;
+  bool is_key(std::string_view key) const;
+
  private:
   std::string hosts_[2];
   std::string cookie_name_;
   std::string secret_;
+  std::string key_;
   std::mutex mutex_;
   std::vector<std::string> tokens_;  // guarded by mutex_; oldest first
 };

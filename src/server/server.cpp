@@ -332,25 +332,35 @@ class Server::Impl {
 
   // With all that it needs; a request for the socket that lacks something is answered as others are.
   bool is_for_socket(const Request& request) const {
-    return request.target() == "/socket" && websocket::is_upgrade(request) && request.count(http::field::origin) == 1 &&
-           trusted_host(request) && has_cookie(request) && sockets_ < max_sockets;
+    return path_of(request) == "/socket" && websocket::is_upgrade(request) && request.count(http::field::origin) == 1 &&
+           trusted_host(request) && has_cookie(request) && has_key(request) && sockets_ < max_sockets;
   }
+
+  static std::string_view path_of(const Request& request) {
+    const std::string_view target = request.target();
+    return target.substr(0, target.find('?'));
+  }
+  static std::string_view query_of(const Request& request) {
+    const std::string_view target = request.target();
+    return target.substr(std::min(path_of(request).size() + 1, target.size()));
+  }
+  bool has_key(const Request& request) const { return access_.is_key(find_parameter(query_of(request), "key")); }
 
   // Whether the connection goes on.
   asio::awaitable<bool> answer(Connection& connection, const Request& request) {
     const std::string_view target = request.target();
-    const std::string_view path = target.substr(0, target.find('?'));
-    const std::string_view query = path.size() == target.size() ? std::string_view{} : target.substr(path.size() + 1);
+    const std::string_view path = path_of(request);
 
     const auto host = trusted_host(request);
     if (!host) co_return co_await refuse(connection, http::status::forbidden, request);
     if (target.size() > max_target_bytes) co_return co_await refuse(connection, http::status::uri_too_long, request);
     const bool is_known = has_cookie(request);
     const std::string_view token =
-        path == "/" && request.method() == http::verb::get ? find_parameter(query, "token") : "";
-    if (!token.empty() && (access_.use_token(token) || is_known)) {
+        path == "/" && request.method() == http::verb::get ? find_parameter(query_of(request), "token") : "";
+    const bool is_new = !token.empty() && access_.use_token(token);
+    if (is_new || (!token.empty() && is_known)) {  // a link that was used leads who is in to the page, and gives no key
       Head head = make_head(http::status::see_other, "", bare_policy);
-      head.set(http::field::location, "/");
+      head.set(http::field::location, is_new ? access_.page_with_key() : "/");
       head.set(http::field::set_cookie, access_.set_cookie());
       co_return co_await write(connection, request, std::move(head), "");
     }
@@ -363,9 +373,9 @@ class Server::Impl {
       const bool is_missing_origin = request.count(http::field::origin) == 0;
       const bool is_full = websocket::is_upgrade(request) && sockets_ >= max_sockets;
       co_return co_await refuse(connection,
-                                is_missing_origin ? http::status::forbidden
-                                : is_full         ? http::status::service_unavailable
-                                                  : http::status::bad_request,
+                                !has_key(request) || is_missing_origin ? http::status::forbidden
+                                : is_full                              ? http::status::service_unavailable
+                                                                       : http::status::bad_request,
                                 request);
     }
     const auto asset = std::ranges::find(assets_, path, &Asset::path);

@@ -111,13 +111,16 @@ class ServerTest : public testing::Test {
 
   static std::string target_of(const std::string& url) { return url.substr(url.find("/?")); }
 
-  // What the server gives for a token: "Cookie: tactus_PORT=..\r\n".
+  // What the server gives for a token: "Cookie: tactus_PORT=..\r\n", and the key.
   std::string enter(const std::string& url) {
     Wire wire(server_->port());
     wire.write("GET " + target_of(url) + " HTTP/1.1\r\nHost: " + host_ + "\r\n\r\n");
     const Answer answer = read_answer(wire);
     EXPECT_EQ(answer.status, 303);
     if (answer.status != 303) return {};
+    const std::string& place = answer.fields.at("Location");
+    EXPECT_EQ(place.substr(0, 6), "/#key=");
+    key_ = place.substr(std::min<std::size_t>(6, place.size()));
     const std::string& set = answer.fields.at("Set-Cookie");
     return "Cookie: " + set.substr(0, set.find(';')) + "\r\n";
   }
@@ -140,9 +143,12 @@ class ServerTest : public testing::Test {
            "dGhlIHNhbXBsZSBub25jZQ==\r\n";
   }
   std::string socket_request(const std::string& fields) const {
-    return "GET /socket HTTP/1.1\r\n" + fields + upgrade() + "\r\n";
+    return "GET /socket?key=" + key_ + " HTTP/1.1\r\n" + fields + upgrade() + "\r\n";
   }
-  std::string socket_request() { return socket_request(host() + "Origin: " + origin_ + "\r\n" + cookie()); }
+  std::string socket_request() {
+    const std::string known = cookie();  // before the key is read
+    return socket_request(host() + "Origin: " + origin_ + "\r\n" + known);
+  }
 
   Wire open_socket(int receive_bytes = 0) {
     const std::string request = socket_request();
@@ -170,7 +176,7 @@ class ServerTest : public testing::Test {
   fs::path outside_, folder_;
   Recorder recorder_;
   std::unique_ptr<Server> server_;
-  std::string host_, origin_, cookie_;
+  std::string host_, origin_, cookie_, key_;
   std::size_t sockets_opened_ = 0;
 };
 

@@ -26,8 +26,39 @@ TEST_F(ServerTest, TheSocketIsOpenedAsTheStandardSays) {
 
 TEST_F(ServerTest, TheSocketNeedsAnUpgrade) {
   start();
-  EXPECT_EQ(ask("GET /socket HTTP/1.1\r\n" + host() + "Origin: " + origin_ + "\r\n" + cookie() + "\r\n").status, 400);
+  const std::string known = cookie();
+  EXPECT_EQ(
+      ask("GET /socket?key=" + key_ + " HTTP/1.1\r\n" + host() + "Origin: " + origin_ + "\r\n" + known + "\r\n").status,
+      400);
   EXPECT_EQ(server_->clients(), 0u);
+}
+
+// A server on another port of this host is shown the cookie by the browser; the key it is not.
+TEST_F(ServerTest, TheCookieAloneGivesThePageAndNotTheWorld) {
+  start();
+  const std::string known = cookie();
+  const std::string fields = host() + "Origin: " + origin_ + "\r\n" + known;
+  EXPECT_EQ(get("/").status, 200);
+  const std::string zeros(32, '0');
+  for (const std::string& target :
+       {std::string("/socket"), std::string("/socket?key="), "/socket?key=" + zeros, "/socket?key=" + key_ + "0",
+        "/socket?key=" + key_.substr(0, 31), "/socket/?key=" + key_, "/socket?yek=" + key_}) {
+    const int wanted = target.starts_with("/socket/") ? 404 : 403;
+    EXPECT_EQ(ask("GET " + target + " HTTP/1.1\r\n" + fields + upgrade() + "\r\n").status, wanted) << target;
+  }
+  EXPECT_EQ(ask("GET /socket HTTP/1.1\r\n" + host() + known + "\r\n").status, 403);
+  EXPECT_EQ(
+      ask("GET /socket?key=" + key_ + " HTTP/1.1\r\n" + host() + upgrade() + "Origin: " + origin_ + "\r\n\r\n").status,
+      403);
+  EXPECT_EQ(server_->clients(), 0u);
+  // A used link gives who has the cookie no key.
+  const Answer again = get(target_of(server_->url()));
+  EXPECT_EQ(again.status, 303);
+  EXPECT_EQ(again.fields.at("Location"), "/");
+  const Answer wrong = get("/?token=" + zeros);
+  EXPECT_EQ(wrong.status, 303);
+  EXPECT_EQ(wrong.fields.at("Location"), "/");
+  open_socket();
 }
 
 TEST_F(ServerTest, FramesBeforeTheUpgradeAreRefused) {

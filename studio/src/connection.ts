@@ -16,6 +16,26 @@ export interface Handlers {
 const longest_pause_ms = 5000;
 const answer_within_ms = 3000;
 
+// The key came behind # with the link that was opened. It stays in this browser's memory for this origin, port and all, where no server on
+// another port of this machine reads it; cookies know no ports.
+const key_name = "tactus key";
+let key = "";
+
+export function take_key(): void {
+  const found = /^#key=([0-9a-f]{32})$/.exec(location.hash)?.[1];
+  try {
+    if (found !== undefined) localStorage.setItem(key_name, found);
+    key = found ?? localStorage.getItem(key_name) ?? "";
+  } catch {
+    key = found ?? ""; // a browser that keeps nothing: until the next reload
+  }
+  if (found !== undefined) history.replaceState(null, "", location.pathname);
+}
+
+// A page without a key was never let in: somebody cleared what the browser knew, or never opened the link here.
+const was_let_in = (): boolean => key !== "";
+const socket_path = (): string => `/socket?key=${key}`;
+
 export class Connection {
   private socket_: WebSocket | null = null;
   private failures_ = 0;
@@ -27,7 +47,7 @@ export class Connection {
     window.clearTimeout(this.timer_);
     this.socket_?.close();
     const scheme = location.protocol === "https:" ? "wss" : "ws";
-    const socket = new WebSocket(`${scheme}://${location.host}/socket`);
+    const socket = new WebSocket(`${scheme}://${location.host}${socket_path()}`);
     socket.binaryType = "arraybuffer";
     this.socket_ = socket;
     socket.addEventListener("open", () => {
@@ -77,6 +97,7 @@ export class Connection {
 
   // A browser does not tell why a socket was refused; the page itself is asked for, and its status tells.
   private async is_refused(): Promise<boolean> {
+    if (!was_let_in()) return true;
     try {
       const answer = await fetch("/", { method: "HEAD", cache: "no-store", signal: AbortSignal.timeout(answer_within_ms) });
       return answer.status === 403;

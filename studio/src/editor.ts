@@ -1,4 +1,4 @@
-// The texts of the model. Enters: files, diagnostics and `saved` from the server, keys. Leaves: `edit` 80 ms after the last key, `save`, drafts that survive a
+// The texts of the model. Enters: files, diagnostics and `saved` from the server, keys. Leaves: `edit` as soon as the one before is answered, `save`, drafts that survive a
 // reload, marks at what is wrong and a list of it. Where another client changed a text it is taken over, unless this one has something the server
 // has not seen.
 
@@ -21,8 +21,12 @@ import { DraftStore, find_change, merge_draft } from "./drafts";
 import { language_for } from "./language";
 import type { ClientMessage, DiagnosticItem, SourceFile, World } from "./protocol";
 
-const send_after_ms = 80;
+// Keys that come together go together; while the program compiles, what is typed waits for its answer, but not for ever.
+const send_after_ms = 15;
+const send_unanswered_after_ms = 250;
 const texts_remembered = 8;
+// What the program takes, in bytes: src/play/session.cpp.
+const longest_text = 512 * 1024;
 
 const from_elsewhere = Annotation.define<boolean>();
 
@@ -39,6 +43,7 @@ interface OpenFile {
   sent_texts: string[];
   unsent: boolean;
   saving: string | null;
+  told_too_long: boolean;
 }
 
 export interface EditorElements {
@@ -153,6 +158,7 @@ export class Editor {
         sent_texts: [],
         unsent: merged.text !== file.text,
         saving: null,
+        told_too_long: false,
       };
       this.files_.set(file.name, made);
       if (merged.conflict) this.tell_conflict(made, file.text);
@@ -215,7 +221,8 @@ export class Editor {
 
   private schedule(): void {
     window.clearTimeout(this.timer_);
-    this.timer_ = window.setTimeout(() => this.flush(), send_after_ms);
+    const is_answered = this.answered_version_ >= this.version_;
+    this.timer_ = window.setTimeout(() => this.flush(), is_answered ? send_after_ms : send_unanswered_after_ms);
   }
 
   private flush(): void {
@@ -223,6 +230,7 @@ export class Editor {
     for (const open of this.files_.values()) {
       if (!open.unsent) continue;
       const text = open.state.doc.toString();
+      if (this.is_too_long(open, text)) continue;
       const version = this.version_ + 1;
       if (!this.outlets_.send({ type: "edit", file: open.name, text, version })) continue;
       this.version_ = version;
@@ -234,10 +242,26 @@ export class Editor {
     this.show_tabs();
   }
 
+  // A text that is nearly too long by its letters is measured, which takes a while.
+  private is_too_long(open: OpenFile, text: string): boolean {
+    const is_long = text.length > longest_text / 4 && new TextEncoder().encode(text).length > longest_text;
+    if (is_long && !open.told_too_long) {
+      this.outlets_.note(
+        `${open.name} is longer than ${longest_text / 1024} KiB, too long to be changed here: what you type is kept in this browser, and the world goes on without it. Use another editor, and open it again.`,
+      );
+    }
+    open.told_too_long = is_long;
+    return is_long;
+  }
+
   save(): void {
     const open = this.files_.get(this.active_ ?? "");
     if (open === undefined) return;
     this.flush();
+    if (open.told_too_long) {
+      this.outlets_.note(`${open.name} is not saved: it is too long to be changed here.`);
+      return;
+    }
     if (open.unsent || !this.outlets_.send({ type: "save", file: open.name })) {
       this.outlets_.note(`${open.name} is not saved: there is no connection. What you typed is kept in this browser.`);
       return;
@@ -266,6 +290,7 @@ export class Editor {
     this.items_ = items;
     this.show_diagnostics();
     this.show_tabs();
+    if ([...this.files_.values()].some((open) => open.unsent)) this.schedule();
   }
 
   private show_diagnostics(): void {

@@ -4,8 +4,10 @@
 import type { ValueLayout } from "./protocol";
 import { format_number } from "./world/options";
 
+// stored = start + supplied - dissipated + booked + invented.
 const entries = {
-  stored: "what the world stores now, less what it stored at the start",
+  start: "what the world stored at the start",
+  stored: "what the world stores now",
   supplied: "what ports let in since the start",
   dissipated: "what friction took since the start",
   booked: "what the solver put in and has yet to take back",
@@ -13,8 +15,9 @@ const entries = {
 } as const;
 type Entry = keyof typeof entries;
 
-// Of the largest energy seen: more than this from nowhere is worth a look.
+// Of the largest energy seen: more than this from nowhere is worth a look, and less than that is rounding.
 const noticeable = 1e-3;
+const rounding = 1e-9;
 
 interface Row {
   number: HTMLElement;
@@ -27,12 +30,12 @@ export type Book = Readonly<Record<Entry, number>>;
 export function find_book(values: readonly ValueLayout[]): ((numbers: ArrayLike<number>) => Book) | null {
   const places = new Map(values.map((value) => [value.name, value.at]));
   const at = (entry: string): number | undefined => places.get(`book.${entry}`);
-  const start = at("start");
-  if (start === undefined || at("stored") === undefined) return null;
+  if (at("start") === undefined || at("stored") === undefined) return null;
   return (numbers) => {
     const read = (entry: Entry): number => numbers[at(entry) ?? -1] ?? 0;
     return {
-      stored: read("stored") - (numbers[start] ?? 0),
+      start: read("start"),
+      stored: read("stored"),
       supplied: read("supplied"),
       dissipated: read("dissipated"),
       booked: read("booked"),
@@ -87,7 +90,7 @@ export class EnergyPanel {
     const all = Object.values(book).map(Math.abs).filter(Number.isFinite);
     this.scale_ = Math.max(this.scale_, ...all);
     for (const [entry, { number, bar }] of this.rows_) {
-      const value = book[entry];
+      const value = Math.abs(book[entry]) < rounding * this.scale_ ? 0 : book[entry];
       const share = this.scale_ > 0 && Number.isFinite(value) ? value / this.scale_ : 0;
       const text = `${format_number(value)} J`;
       if (number.textContent !== text) number.textContent = text;

@@ -79,6 +79,8 @@ export class Playout {
   private last_arrival_ms_ = -Infinity;
   private discrete_: readonly boolean[] = [];
   private shown_: Float64Array = new Float64Array(0);
+  // Of the world, of what values_at gave last.
+  shown_time = 0;
 
   // `discrete[i]`: value i jumps and is never shown between two of its values.
   begin_world(discrete: readonly boolean[]): void {
@@ -125,6 +127,7 @@ export class Playout {
     const a = this.frames_[Math.max(after - 1, 0)]!;
     const span = b.stamp_ms - a.stamp_ms;
     const share = span > 0 ? Math.min(Math.max((at_ms - a.stamp_ms) / span, 0), 1) : 1;
+    this.shown_time = a.frame.time + share * (b.frame.time - a.frame.time);
     const count = b.frame.values.length;
     if (this.shown_.length !== count) this.shown_ = new Float64Array(count);
     for (let i = 0; i < count; ++i) {

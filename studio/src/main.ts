@@ -6,7 +6,7 @@ import "./layout.css";
 import "./panels.css";
 import "./editor.css";
 import { Vector3 } from "three";
-import { Connection, type ConnectionState } from "./connection";
+import { Connection, type ConnectionState, take_key } from "./connection";
 import { Editor } from "./editor";
 import { FrameHistory, flag_limiter_acts, flag_passivity_acts, type Frame, same_picture } from "./frames";
 import { Gestures } from "./gestures";
@@ -323,5 +323,6 @@ class Page {
   }
 }
 
+take_key();
 place_icons(document);
 new Page().start();

@@ -32,7 +32,7 @@ export class Parameters {
   ) {}
 
   set_world(parameters: readonly Parameter[]): void {
-    const same = parameters.length === this.rows_.size && parameters.every((p) => this.is_same(p));
+    const same = parameters.length > 0 && parameters.length === this.rows_.size && parameters.every((p) => this.is_same(p));
     if (same) {
       for (const parameter of parameters) this.take_value(parameter.name, parameter.value);
       return;

@@ -7,7 +7,9 @@ const labels = {
   late: "late by",
   late_tail: "at worst",
   compute: "computing",
+  longest: "longest",
   missed: "missed",
+  behind: "behind",
   steal: "taken away",
   scheduling: "scheduling",
   page: "this page",
@@ -18,7 +20,9 @@ const explanations: Readonly<Record<keyof typeof labels, string>> = {
   late: "how long after its deadline a tick begins, half of the time",
   late_tail: "the same, 99 and 99.9 of 100 times",
   compute: "how long a tick computes: half of the time, 99 of 100 times",
-  missed: "ticks that began after the next deadline, of all; and by how much the world fell behind the clock",
+  longest: "the longest that a tick has computed",
+  missed: "ticks that began after the next deadline, of all",
+  behind: "by how much the world has fallen behind the clock",
   steal: "how much of the processor other machines took",
   scheduling: "fifo: the loop comes before other programs; normal: it waits its turn",
   page: "pictures this page draws in a second",
@@ -68,8 +72,9 @@ export class StatisticsPanel {
     this.write("compute", `${format_microseconds(compute.median)} · ${format_microseconds(compute.p99)}`);
     const share = ticks > 0 ? (100 * missed) / ticks : 0;
     let text = `${missed}${missed > 0 ? ` (${share < 0.01 ? "<0.01" : share.toFixed(2)} %)` : ""}`;
-    if (slipped > 0.001) text += ` · ${slipped.toFixed(2)} s behind`;
     this.write("missed", text);
+    this.write("behind", slipped > 0.001 ? `${slipped.toFixed(2)} s` : "0 s");
+    this.write("longest", format_microseconds(compute.longest));
     this.write("steal", `${steal.toFixed(1)} %`);
     this.write("scheduling", scheduling);
     const late_badly = this.rate_ > 0 && late.p99 > 1e6 / this.rate_;

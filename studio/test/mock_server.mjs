@@ -400,7 +400,7 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
   }, 250);
 
   await new Promise((resolve) => http.listen(port, "127.0.0.1", resolve));
-  const address = `http://127.0.0.1:${http.address().port}`;
+  const address = `http://127.0.0.1:${http.address().port}/#key=${"0".repeat(32)}`;
   if (!quiet) console.log(address);
   return {
     address,

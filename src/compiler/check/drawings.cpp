@@ -39,7 +39,8 @@ const std::vector<Form>& forms() {
       {"arrow", Leading::nothing, {"at", "along"}, {"scale", "color"}, "arrow at p along F scale 0.1;"},
       {"trace", Leading::point, {}, {"color"}, "trace p;"},
       {"text", Leading::text, {"at"}, {"scale", "color"}, "text \"x = {x}\" at p;"},
-      {"ground", Leading::nothing, {"height"}, {"color"}, "ground height 0;"},
+      // A height that is a function has become heights from low to high: expand/grounds.h.
+      {"ground", Leading::nothing, {}, {"height", "heights", "low", "high", "color"}, "ground height 0;"},
       {"mesh", Leading::file, {"at"}, {"scale", "rotation", "color"}, "mesh \"part.stl\" at p;"},
       {"camera", Leading::nothing, {}, {"follow", "at", "scale"}, "camera follow p;"},
       {"plot", Leading::numbers, {}, {}, "plot x, y;"},
@@ -91,7 +92,11 @@ class DrawingReader {
       const std::string& name = names_.text(option.name);
       seen.push_back(name);
       if (!is_among(form->needed, name) && !is_among(form->allowed, name)) {
-        diags_.report(option.name_span, no_such_option, kind, name).hint("it reads `{}`", form->example);
+        auto report = diags_.report(option.name_span, no_such_option, kind, name);
+        if (kind == "ground" && (name == "from" || name == "to"))
+          report.hint("with a function f it reads `ground height f from -5 to 5;`, with both ends");
+        else
+          report.hint("it reads `{}`", form->example);
         continue;
       }
       if (name == "color")
@@ -105,6 +110,8 @@ class DrawingReader {
     }
     if (kind == "camera" && !is_among(seen, "follow") && !is_among(seen, "at"))
       diags_.report(drawing.kind_span, option_missing, kind, "follow").hint("it reads `{}`", form->example);
+    if (kind == "ground" && !is_among(seen, "height") && !is_among(seen, "heights"))
+      diags_.report(drawing.kind_span, option_missing, kind, "height").hint("it reads `{}`", form->example);
     model_.drawings.push_back(std::move(made));
   }
 
@@ -193,15 +200,23 @@ class DrawingReader {
       return;
     }
     if (!exists(value)) return;
-    if (made.kind == "ground" && name == "height" && tree_[value].kind == NodeKind::name) {
-      const auto found = model_.find(tree_[value].name);
-      if (found && model_.symbols[*found].role == Role::function) {
-        diags_.report(tree_[value].span, not_built, "ground height f")
-            .hint("a ground is level so far: `ground height 0;`");
-        return;
-      }
+    if (const parse::Function* function = name == "height" ? find_function(value) : nullptr) {
+      const std::size_t count = function->arguments.size();
+      if (count == 1 || count == 2) return;  // half of a range: told
+      diags_
+          .report(tree_[value].span, wrong_shape, "`height`", "a number or a function of one or two",
+                  fmt::format("one of {}", count))
+          .hint("write `function f(x) = ..` in a flat world, `function f(x, y) = ..` in space");
+      return;
     }
     made.options.push_back({std::string(name), "", {value}});
+  }
+
+  const parse::Function* find_function(NodeId id) const {
+    if (tree_[id].kind != NodeKind::name) return nullptr;
+    const auto symbol = model_.find(tree_[id].name);
+    if (!symbol || model_.symbols[*symbol].role != Role::function) return nullptr;
+    return &tree_.functions[model_.symbols[*symbol].declaration];
   }
 
   void read_color(const parse::DrawingOption& option, Drawing& made) {
@@ -268,6 +283,8 @@ class DrawnShapes {
     for (Drawing& drawing : model_.drawings) {
       std::uint32_t length = 2;  // of its points
       for (const DrawnOption& option : drawing.options) {
+        // A ground over x and y lies in space.
+        if (option.name == "low" && shapes_.shape_of(option.values[0]).shape.is_vector()) length = 3;
         if (!is_point(option.name)) continue;
         const Known known = shapes_.shape_of(option.values[0]);
         if (known.is_fixed() && !check_point(option, known.shape)) continue;
@@ -313,6 +330,18 @@ class DrawnShapes {
     const bool is_place = shape.is_vector() && (shape.rows == 2 || shape.rows == 3);
     if (option.name == "along") {
       if (!is_place) report(option, "a vector of 2 or 3", describe(shape), "(0, 1)");
+    } else if (option.name == "heights") {
+      if (!shape.is_vector())
+        diags_
+            .report(tree_[option.values[0]].span, wrong_shape, "`from`", "a number, of a function of x alone",
+                    "a vector")
+            .hint("write `from -5 to 5`, or give the function a second argument");
+    } else if (option.name == "low" || option.name == "high") {
+      if (!shape.is_scalar() && !is_place)
+        diags_
+            .report(tree_[option.values[0]].span, wrong_shape, "a range of `ground`", "numbers or points of the plane",
+                    describe(shape))
+            .hint("write `from -5 to 5`, or `from (-5, -5) to (5, 5)`");
     } else if (option.name == "size") {
       if (!is_place && !shape.is_scalar())
         report(option, "a number or a vector of 2 or 3", describe(shape), length == 2 ? "(1, 2)" : "(1, 2, 3)");
@@ -345,7 +374,8 @@ void check_drawn_shapes(Model& model, const base::Names& names, ExpressionShapes
 }
 
 bool is_length(std::string_view option) {
-  return is_point(option) || option == "radius" || option == "size" || option == "height";
+  return is_point(option) || option == "radius" || option == "size" || option == "height" || option == "heights" ||
+         option == "low" || option == "high";
 }
 
 }  // namespace check

@@ -7,6 +7,7 @@
 
 #include "compiler/expand/energies.h"
 #include "compiler/expand/expressions.h"
+#include "compiler/expand/grounds.h"
 #include "compiler/expand/jumps.h"
 #include "compiler/expand/numbers.h"
 #include "compiler/expand/paths.h"
@@ -187,7 +188,7 @@ class Items {
       one_or_many(program_, item.family, item.name, scope, locals,
                   [&](const Local* inner, NameId name) { emit_behaviour(item, name, scope, inner); });
     }
-    for (const parse::Drawing& item : body.drawings) emit_drawing(item, scope, locals);
+    for (const parse::Drawing& item : body.drawings) emit_drawing(item, scope, body, locals);
     for (const parse::Loop& loop : body.loops) {
       repeat(program_, loop.low, loop.high, loop.name, scope, locals,
              [&](const Local* inner, long long) { emit(scope, program_.bodies[loop.body], inner, mode); });
@@ -377,7 +378,8 @@ class Items {
     tree_.behaviours.push_back(std::move(item));
   }
 
-  void emit_drawing(parse::Drawing item, Scope& scope, const Local* locals) {
+  void emit_drawing(parse::Drawing item, Scope& scope, const Body& body, const Local* locals) {
+    sample_ground(program_, expressions_, item, scope, body);
     for (NodeId& value : item.values) value = expressions_.expand(value, scope, locals);
     for (parse::DrawingOption& option : item.options) option.value = expressions_.expand(option.value, scope, locals);
     tree_.drawings.push_back(std::move(item));

@@ -42,13 +42,25 @@ bool is_timed_by_parameters(const parse::Tree& tree, const parse::Event& item) {
          std::any_of(item.times.begin(), item.times.end(), [&](NodeId id) { return mentions_parameter(tree, id); });
 }
 
+// A ground over a function: its places are written out.
+bool draws_function(const parse::Tree& tree) {
+  return std::any_of(tree.drawings.begin(), tree.drawings.end(), [&](const parse::Drawing& drawing) {
+    return std::any_of(drawing.options.begin(), drawing.options.end(), [&](const parse::DrawingOption& option) {
+      const parse::Node& node = tree[option.value];
+      return node.kind == NodeKind::name &&
+             std::any_of(tree.functions.begin(), tree.functions.end(),
+                         [&](const parse::Function& function) { return function.name == node.name; });
+    });
+  });
+}
+
 }  // namespace
 
 bool is_plain(const parse::Tree& tree) {
-  return !has_instance_of_nothing(tree) && tree.modules.empty() && tree.loops.empty() && tree.uses.empty() &&
-         tree.automata.empty() && tree.in_blocks.empty() && tree.transitions.empty() && tree.sequences.empty() &&
-         tree.plans.empty() && tree.energies.empty() && tree.powers.empty() && tree.joins.empty() &&
-         tree.storages.empty() && tree.guards.empty() &&
+  return !has_instance_of_nothing(tree) && !draws_function(tree) && tree.modules.empty() && tree.loops.empty() &&
+         tree.uses.empty() && tree.automata.empty() && tree.in_blocks.empty() && tree.transitions.empty() &&
+         tree.sequences.empty() && tree.plans.empty() && tree.energies.empty() && tree.powers.empty() &&
+         tree.joins.empty() && tree.storages.empty() && tree.guards.empty() &&
          std::none_of(tree.musts.begin(), tree.musts.end(),
                       [](const parse::Must& item) { return item.mode.valid(); }) &&
          std::all_of(tree.equations.begin(), tree.equations.end(),

@@ -5,7 +5,7 @@
 
 namespace expand {
 
-// No modules, loops, families and used files, and no event whose time a parameter says.
+// No modules, loops, families and used files, no event whose time a parameter says, no ground over a function.
 [[nodiscard]] bool is_plain(const parse::Tree& tree);
 
 }  // namespace expand

@@ -296,7 +296,10 @@ void Flattener::add_drawing(const check::Drawing& drawing) {
     flat::DrawnOption drawn{option.name, option.text, ""};
     for (NodeId value : option.values) {
       const Value shown = evaluate(value, nullptr);
-      drawn.label += (drawn.label.empty() ? "" : ", ") + parse::print(tree_, names_, value);
+      if (option.name == "heights")  // of a function at many places
+        drawn.label = option.name;
+      else
+        drawn.label += (drawn.label.empty() ? "" : ", ") + parse::print(tree_, names_, value);
       drawn.shape = shown.shape;
       for (ExprId item : shown.items) drawn.items.push_back(smooth_(as_number(item)));
     }

@@ -26,6 +26,8 @@ export class CameraRig {
   azimuth = -0.9;
   elevation = 0.42;
   private settled_ = false;
+  // Where it was seen from when it was fitted: turning does not zoom.
+  private fitted_from_: readonly [number, number] = [this.azimuth, this.elevation];
   private readonly flat_camera_ = new OrthographicCamera();
   private readonly deep_camera_ = new PerspectiveCamera(field_of_view_deg);
 
@@ -43,6 +45,12 @@ export class CameraRig {
     this.settled_ = false;
   }
 
+  // Shows everything again, from where the person looks now.
+  fit(): void {
+    this.is_automatic = true;
+    this.fitted_from_ = [this.azimuth, this.elevation];
+  }
+
   resize(width: number, height: number): void {
     this.width = Math.max(width, 1);
     this.height = Math.max(height, 1);
@@ -53,10 +61,28 @@ export class CameraRig {
     const [x, y, z] = framing.size;
     const free_width = Math.max(this.width - inset.left - inset.right, 50);
     const free_height = Math.max(this.height - inset.top - inset.bottom, 50);
-    // In space, whatever the direction: most of the sphere around everything.
-    const across = 0.85 * Math.hypot(x, y, z);
-    const [width, height] = this.flat ? [x, y] : [across, across];
-    return margin * this.height * Math.max(height / free_height, width / free_width);
+    if (this.flat) return margin * this.height * Math.max(y / free_height, x / free_width);
+    return margin * this.span_of_box(x, y, z, free_width / this.height, free_height / this.height);
+  }
+
+  // The least height of the picture, at the centre, that has all corners of a box inside of such shares of it: nearer corners need more.
+  private span_of_box(x: number, y: number, z: number, width: number, height: number): number {
+    const [azimuth, elevation] = this.fitted_from_;
+    const [ca, sa, ce, se] = [Math.cos(azimuth), Math.sin(azimuth), Math.cos(elevation), Math.sin(elevation)];
+    const per_span = 1 / (2 * Math.tan(MathUtils.degToRad(field_of_view_deg) / 2));
+    let span = 0;
+    for (let corner = 0; corner < 8; ++corner) {
+      const px = (corner & 1 ? 0.5 : -0.5) * x;
+      const py = (corner & 2 ? 0.5 : -0.5) * y;
+      const pz = (corner & 4 ? 0.5 : -0.5) * z;
+      const right = -sa * px + ca * py;
+      const up = -se * (ca * px + sa * py) + ce * pz;
+      const near = ce * (ca * px + sa * py) + se * pz; // towards the camera
+      // |right| D / (D - near) <= width span / 2 with D = per_span span, and so for the height.
+      const needed = Math.max((2 * Math.abs(right)) / width, (2 * Math.abs(up)) / height);
+      span = Math.max(span, needed + near / per_span);
+    }
+    return span;
   }
 
   // One displayed frame on; true while the camera still moves. `follow` replaces the centre, `span` the height of the picture.

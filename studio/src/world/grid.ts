@@ -1,7 +1,7 @@
 // The grid. Enters: the camera. Leaves: lines at round numbers, some 90 pixels apart, and where to write those numbers: along the lower and
 // left edges of a flat world, along two sides of the ground in space.
 
-import { BufferAttribute, BufferGeometry, Group, LineBasicMaterial, LineSegments, type Scene, Vector3 } from "three";
+import { BufferAttribute, BufferGeometry, CustomBlending, Group, LineBasicMaterial, LineSegments, OneFactor, OneMinusSrcAlphaFactor, type Scene, SrcAlphaFactor, Vector3, ZeroFactor } from "three";
 import type { CameraRig } from "./camera";
 import { format_tick, nice_step } from "./framing";
 import type { Theme } from "./materials";
@@ -17,8 +17,12 @@ export interface Tick {
 
 const pixels_a_step = 90;
 
+// Drawn before everything else and under it, wherever things are: not `transparent`, else three.js draws them last.
 function make_lines(opacity: number): LineSegments<BufferGeometry, LineBasicMaterial> {
-  const lines = new LineSegments(new BufferGeometry(), new LineBasicMaterial({ transparent: true, opacity, depthWrite: false }));
+  const lines = new LineSegments(
+    new BufferGeometry(),
+    new LineBasicMaterial({ opacity, blending: CustomBlending, blendSrc: SrcAlphaFactor, blendDst: OneMinusSrcAlphaFactor, blendSrcAlpha: ZeroFactor, blendDstAlpha: OneFactor, depthWrite: false, depthTest: false }),
+  );
   lines.frustumCulled = false;
   lines.renderOrder = layer.grid;
   return lines;

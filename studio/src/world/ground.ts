@@ -1,11 +1,12 @@
-// ground: height, color. Everything below a height in a flat world, a level plane in space.
+// ground: height, color. Everything below a height in a flat world, a level plane in space; or heights from low to high: hills.ts.
 
 import { Color, Mesh, MeshBasicMaterial, PlaneGeometry } from "three";
 import { extend_bounds } from "./framing";
 import { make_line_material } from "./materials";
+import { make_hills } from "./hills";
 import { numbers_option, string_option } from "./options";
 import { Polyline } from "./polyline";
-import { layer, type Maker } from "./stage";
+import { layer, type Maker, type Stage } from "./stage";
 
 // Times the picture: beyond its edges in a flat world, an area to stand on in space.
 const reach = 40;
@@ -16,6 +17,10 @@ export const make_ground: Maker = (drawing, stage, color, order) => {
   const is_chosen = string_option(drawing, "color") === null;
   const tint = is_chosen ? stage.theme.ink : new Color(color);
   const opacity = (stage.flat ? 0.1 : 0.06) * (is_chosen ? 1 : 3);
+  const heights = numbers_option(drawing, "heights");
+  const low = numbers_option(drawing, "low");
+  const high = numbers_option(drawing, "high");
+  if (heights !== null && low !== null && high !== null) return make_hills({ heights, low, high }, stage, hill_color(stage, tint), opacity, order);
   const geometry = new PlaneGeometry(1, 1);
   if (stage.flat) geometry.translate(0, -0.5, 0);
   const plane = new Mesh(
@@ -32,15 +37,17 @@ export const make_ground: Maker = (drawing, stage, color, order) => {
     stage.scene.add(edge.mesh);
   }
   return {
+    is_everywhere: true,
     update(moment) {
       const level = height?.read(moment.values, 0, 0) ?? 0;
       const side = (stage.flat ? reach : reach_in_space) * moment.extent;
       plane.scale.set(side, side, 1);
-      plane.position.set(0, stage.flat ? level : 0, stage.flat ? order : level);
+      const { x, y } = moment.center;
+      plane.position.set(x, stage.flat ? level : y, stage.flat ? order : level);
       if (edge !== null) {
         edge.begin();
-        edge.add(-side / 2, level, order);
-        edge.add(side / 2, level, order);
+        edge.add(x - side / 2, level, order);
+        edge.add(x + side / 2, level, order);
         edge.end();
       }
     },
@@ -60,3 +67,8 @@ export const make_ground: Maker = (drawing, stage, color, order) => {
     },
   };
 };
+
+// One does not see through a surface in space, so it is pale where a plane is thin.
+function hill_color(stage: Stage, tint: Color): Color {
+  return stage.flat ? tint : tint.clone().lerp(stage.theme.background, 0.55);
+}

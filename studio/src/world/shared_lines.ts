@@ -1,7 +1,7 @@
 // Thin lines of a flat world that many drawings share: springs and the edges of boxes, each kind in one draw call. Enters: slots with a colour, then points.
 // Leaves: one mesh.
 
-import type { Color, Scene, Vector2 } from "three";
+import type { Color, Object3D, Vector2 } from "three";
 import { make_line_material } from "./materials";
 import { Polyline } from "./polyline";
 import { layer } from "./stage";
@@ -22,7 +22,7 @@ export class SharedLines {
     return this.colors_.push(color) - 1;
   }
 
-  build(scene: Scene, viewport: Vector2): void {
+  build(scene: Object3D, viewport: Vector2): void {
     if (this.colors_.length === 0) return;
     this.line_ = new Polyline(this.points_, this.colors_, make_line_material(this.width_, 0, viewport));
     this.line_.mesh.renderOrder = layer.sheer + this.lowest_;

@@ -1,7 +1,7 @@
 // Solid things, all of one shape in one draw call. Enters: a matrix and a colour for each slot. Leaves: instanced meshes.
 // Shapes: sphere of radius 1 (two triangles, see materials.ts; so are the others in flat worlds); cylinder, shaft and head (of arrows) of radius 1 along y from 0 to 1; cube of side 1 about its middle.
 
-import { BoxGeometry, type BufferGeometry, type Color, ConeGeometry, CylinderGeometry, InstancedMesh, Matrix4, PlaneGeometry, type Scene, type ShaderMaterial, Sphere } from "three";
+import { BoxGeometry, type BufferGeometry, type Color, ConeGeometry, CylinderGeometry, InstancedMesh, Matrix4, PlaneGeometry, type Object3D, type ShaderMaterial, Sphere } from "three";
 import { make_ball_material, make_rod_material, make_soft_material, type Theme } from "./materials";
 import { layer } from "./stage";
 
@@ -42,7 +42,7 @@ export class Solids {
     return this.counts_[shape]++;
   }
 
-  build(scene: Scene, theme: Theme, flat: boolean, projection: Matrix4): void {
+  build(scene: Object3D, theme: Theme, flat: boolean, projection: Matrix4): void {
     for (const shape of shapes) {
       const count = this.counts_[shape];
       if (count === 0) continue;

@@ -1,6 +1,6 @@
 // What a drawing is made on and shown at: the seam between the view and the makers of drawings, one file for each kind.
 
-import type { Color, Matrix4, Scene, Vector2, Vector3 } from "three";
+import type { Color, Matrix4, Object3D, Vector2, Vector3 } from "three";
 import type { Frame } from "../frames";
 import type { Drawing } from "../protocol";
 import type { Bounds } from "./framing";
@@ -9,7 +9,7 @@ import type { SharedLines } from "./shared_lines";
 import type { Solids } from "./solids";
 
 export interface Stage {
-  scene: Scene;
+  scene: Object3D;
   solids: Solids;
   springs: SharedLines;
   edges: SharedLines;
@@ -35,8 +35,12 @@ export interface Label {
 // `extent`: the size of the picture in units of the world, from which missing sizes are chosen.
 export interface Moment {
   values: Float64Array;
+  // Of the world, of these values: the newest frames of the history may be later.
+  time: number;
   history: readonly Frame[];
   extent: number;
+  // The middle of what is shown.
+  center: Vector3;
   units_per_pixel(point: Vector3): number;
   labels: Label[];
 }
@@ -45,6 +49,8 @@ export interface DrawingView {
   update(moment: Moment): void;
   // Sizes that the page chooses do not count: they follow from the bounds.
   extend(bounds: Bounds, values: Float64Array): void;
+  // It is everywhere, like a ground: shown as far as the others reach, so asked last.
+  readonly is_everywhere?: boolean;
   dispose(): void;
 }
 

@@ -25,8 +25,9 @@ export const make_trace: Maker = (drawing, stage, color, height) => {
     update(moment) {
       line.begin();
       const frames = moment.history;
-      // The newest frame is not shown yet; the line ends where the point is drawn.
-      const last = frames.length - 1;
+      // The newest frames are not shown yet; the line ends where the point is drawn.
+      let last = frames.length;
+      while (last > 0 && frames[last - 1]!.time >= moment.time) last -= 1;
       let count = 0;
       for (let i = Math.max(0, last - most_frames); i < last; ++i) {
         read_point(option, frames[i]!.values, point);

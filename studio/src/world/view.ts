@@ -1,7 +1,7 @@
 // The world as one sees it. Enters: a world, its frames, gestures. Leaves: pictures, only when something changed. Drawn with three.js in one pass without
-// lights or shadows; a machine that cannot keep up gets one pixel of the canvas for each of the page, and no multisampling.
+// lights or shadows; a machine that cannot keep up gets one pixel of the canvas for each of the page, then fewer, and no multisampling.
 
-import { Color, ColorManagement, LinearSRGBColorSpace, Scene, Vector2, Vector3, WebGLRenderer } from "three";
+import { Color, ColorManagement, Group, LinearSRGBColorSpace, Scene, Vector2, Vector3, WebGLRenderer } from "three";
 import { FrameHistory, type Frame, Playout } from "../frames";
 import type { Hand } from "../hand";
 import { list_scalars, type World } from "../protocol";
@@ -21,6 +21,8 @@ import type { DrawingView, Label, Moment, Stage } from "./stage";
 ColorManagement.enabled = false;
 
 const slow_frame_ms = 28;
+// Pixels of the canvas for one of the page, as fine as the machine can keep up with; less than one only where the processor draws.
+const coarser_ratios: readonly number[] = [1, 0.8, 0.65];
 const label_pixels = 13;
 const patience_ms = 600;
 const widening_ms = 1500;
@@ -38,6 +40,8 @@ export class WorldView {
   private readonly renderer_: WebGLRenderer;
   private readonly overlay_: Overlay;
   private readonly scene_ = new Scene();
+  private content_ = new Group();
+  private retired_: (() => void)[] = [];
   private readonly grid_: Grid;
   private readonly framing_ = new Framing();
   private readonly viewport_ = new Vector2(1, 1);
@@ -53,6 +57,7 @@ export class WorldView {
   private dirty_ = true;
   private last_render_ms_ = 0;
   private ratio_ = 1;
+  private readonly is_software_: boolean;
   private slowness_ = 0;
   private last_whole_ms_ = 0;
   private widens_ = false;
@@ -67,15 +72,18 @@ export class WorldView {
     private readonly report_: (text: string) => void,
     private readonly reduced_motion_: () => boolean,
   ) {
-    this.renderer_ = new WebGLRenderer({ canvas, antialias: !draws_in_software(), powerPreference: "high-performance" });
+    this.is_software_ = draws_in_software();
+    this.renderer_ = new WebGLRenderer({ canvas, antialias: !this.is_software_, powerPreference: "high-performance" });
     this.renderer_.outputColorSpace = LinearSRGBColorSpace;
     this.overlay_ = new Overlay(overlay_canvas, theme_.overlay);
     this.grid_ = new Grid(this.scene_);
     this.ratio_ = Math.min(window.devicePixelRatio, 2);
     this.moment_ = {
       values: new Float64Array(0),
+      time: 0,
       history: [],
       extent: 1,
+      center: new Vector3(),
       units_per_pixel: (point) => this.rig.units_per_pixel(point),
       labels: this.labels_,
     };
@@ -143,16 +151,23 @@ export class WorldView {
     return "";
   }
 
+  // What was drawn before is freed when the new is drawn: until then its shaders are the new one's too, and need not be compiled again.
   private build(): void {
-    for (const drawing of this.drawings_) drawing.dispose();
-    this.solids_.dispose();
-    this.springs_.dispose();
-    this.edges_.dispose();
+    const [drawings, solids, springs, edges] = [this.drawings_, this.solids_, this.springs_, this.edges_];
+    this.retired_.push(() => {
+      for (const drawing of drawings) drawing.dispose();
+      solids.dispose();
+      springs.dispose();
+      edges.dispose();
+    });
+    this.content_.removeFromParent();
+    this.content_ = new Group();
+    this.scene_.add(this.content_);
     this.solids_ = new Solids();
     this.springs_ = make_springs();
     this.edges_ = make_edges();
     const stage: Stage = {
-      scene: this.scene_,
+      scene: this.content_,
       solids: this.solids_,
       springs: this.springs_,
       edges: this.edges_,
@@ -172,7 +187,8 @@ export class WorldView {
   }
 
   private bounds_of(values: Float64Array, bounds: Bounds): Bounds {
-    for (const drawing of this.drawings_) drawing.extend(bounds, values);
+    for (const drawing of this.drawings_) if (drawing.is_everywhere !== true) drawing.extend(bounds, values);
+    for (const drawing of this.drawings_) if (drawing.is_everywhere === true) drawing.extend(bounds, values);
     return bounds;
   }
 
@@ -185,7 +201,7 @@ export class WorldView {
     const latest = this.playout.latest;
     if (latest !== null) this.bounds_of(latest.values, bounds);
     this.framing_.fit(bounds);
-    this.rig.is_automatic = true;
+    this.rig.fit();
     this.invalidate();
   }
 
@@ -218,13 +234,17 @@ export class WorldView {
     if (values !== null) {
       const moment = this.moment_;
       moment.values = values;
+      moment.time = this.playout.shown_time;
       moment.history = this.history_.frames;
       const [x, y, z] = this.framing_.size;
+      moment.center.set(...this.framing_.center);
+      if (follow !== null) moment.center.copy(follow);
       moment.extent = this.rig.flat ? Math.max(x, y) : Math.hypot(x, y, z);
       for (const drawing of this.drawings_) drawing.update(moment);
     }
     const ticks = this.grid_.update(this.rig, this.unit_);
     this.renderer_.render(this.scene_, this.rig.camera);
+    for (const dispose of this.retired_.splice(0)) dispose();
     const picture = hand?.picture(this.rig, values, this.playout.latest) ?? null;
     this.overlay_.draw(ticks, this.place_labels(), picture);
     return true;
@@ -261,11 +281,12 @@ export class WorldView {
   private watch_speed(dt_ms: number): void {
     if (dt_ms > 200) return;
     this.slowness_ = dt_ms > slow_frame_ms ? this.slowness_ + 1 : Math.max(0, this.slowness_ - 0.5);
-    if (this.slowness_ > 40 && this.ratio_ > 1) {
-      this.ratio_ = 1;
-      this.slowness_ = 0;
-      queueMicrotask(() => this.resize());
-    }
+    if (this.slowness_ <= 40) return;
+    this.slowness_ = 0;
+    const coarser = coarser_ratios.find((ratio) => ratio < this.ratio_);
+    if (coarser === undefined || (coarser < 1 && !this.is_software_)) return;
+    this.ratio_ = coarser;
+    queueMicrotask(() => this.resize());
   }
 
   dispose(): void {
