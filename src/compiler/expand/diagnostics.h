@@ -28,8 +28,8 @@ inline constexpr diag::Kind<Text> automaton_not_a_value{"E015", "`{}` is an auto
 inline constexpr diag::Kind<Text> no_automaton{"E016", "`{}` is not a mode of an automaton"};
 inline constexpr diag::Kind<Text> not_in_mode{"E017", "{} does not stand in a mode"};
 inline constexpr diag::Kind<Text> no_port{"E018", "there is no port `{}`"};
-inline constexpr diag::Kind<Text> guarded_twice{"E023", "the port `{}` is guarded twice"};
-inline constexpr diag::Kind<Text, Text> both_guarded{"E024", "`{}` and `{}` are joined, and both are guarded"};
+inline constexpr diag::Kind<Text> guarded_twice{"E028", "the port `{}` is guarded twice"};
+inline constexpr diag::Kind<Text, Text> both_guarded{"E029", "`{}` and `{}` are joined, and both are guarded"};
 inline constexpr diag::Kind<Text> joined_twice{"E019", "the port `{}` is joined twice"};
 inline constexpr diag::Kind<Text, Text> enters_no_variable{
     "E020", "the port `{}` cannot be joined: what enters it, `{}`, is not a variable"};
