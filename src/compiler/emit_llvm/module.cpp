@@ -9,6 +9,7 @@
 #include <llvm/IR/Verifier.h>
 
 #include <array>
+#include <cstddef>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -815,11 +816,10 @@ class ModuleBuilder {
     return llvm::ConstantExpr::getInBoundsGetElementPtr(llvm::Type::getInt8Ty(context_), texts_global_, index);
   }
 
-  llvm::Constant* structure(std::initializer_list<llvm::Constant*> fields) {
+  llvm::Constant* structure(const std::vector<llvm::Constant*>& fields) {
     std::vector<llvm::Type*> types;
     for (llvm::Constant* field : fields) types.push_back(field->getType());
-    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types),
-                                     llvm::ArrayRef(fields.begin(), fields.size()));
+    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types), fields);
   }
 
   template <class Item, class Print>
@@ -896,7 +896,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -1098,8 +1098,12 @@ class ModuleBuilder {
   }
 
   void table(const Metadata& m, const std::vector<llvm::Constant*>& entries) {
+    // All that stands in the table from its first function on.
+    constexpr std::size_t entry_count =
+        (sizeof(tactus_model) - offsetof(tactus_model, prepare)) / sizeof(tactus_model::prepare);
+    TACTUS_CHECK(entries.size() == entry_count);
     const tactus_layout& l = layout_;
-    llvm::Constant* value = structure({
+    std::vector<llvm::Constant*> fields = {
         u32(TACTUS_ABI),
         u32(program_.state_names.size()),
         u32(program_.input_count),
@@ -1183,20 +1187,9 @@ class ModuleBuilder {
         u32(program_.joins.size()),
         u32(program_.samples),
         u32(program_.sample_count),
-        entries[0],
-        entries[1],
-        entries[2],
-        entries[3],
-        entries[4],
-        entries[5],
-        entries[6],
-        entries[7],
-        entries[8],
-        entries[9],
-        entries[10],
-        entries[11],
-        entries[12],
-    });
+    };
+    fields.insert(fields.end(), entries.begin(), entries.end());
+    llvm::Constant* value = structure(fields);
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);
     global->takeName(table_);
