@@ -67,11 +67,13 @@ typedef struct tk_passive {
   double* there;
   double* k2;
   double* trial;
+  double* bend;
   double* k;
 } tk_passive;
 
 /* Moves `after`, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and both are
- * anything. Steps that are short beside the longest are straight. */
+ * anything. A step is one of the explicit midpoint rule; the slopes at its end, which are needed anyway, make it one of Simpson's rule with the
+ * step that follows, third order without a further evaluation. Steps that are short beside the longest are straight. */
 TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, const tk_passive* v,
                                           double t, double wanted, int* status) {
   const uint32_t n = model->state_count;
@@ -79,32 +81,40 @@ TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_inst
   double* const there = v->there;
   double* const k2 = v->k2;
   double* const trial = v->trial;
+  double* const bend = v->bend; /* by which y misses Simpson's rule */
   double limit = 1.0;
   double longest = 0.0;
+  for (uint32_t i = 0; i < n; i++) bend[i] = 0.0;
   for (int round = 0; round < TK_FIELD_STEPS; round++) {
     const double error = wanted - there[n];
     if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
     const double slope = tk_inner(n, there, there);
-    const double s = limit * error / slope;
+    const double s = limit * (error - tk_inner(n, there, bend)) / slope;
     if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
-    if (tk_abs(s) <= TK_STRAIGHT * longest) {
-      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * there[i];
+    const int is_straight = tk_abs(s) <= TK_STRAIGHT * longest;
+    if (is_straight) {
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + (bend[i] + s * there[i]);
     } else {
       longest = tk_max(longest, tk_abs(s));
-      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + 0.5 * s * there[i];
+      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + (bend[i] + 0.5 * s * there[i]);
       *status = model->energy(model, instance, t, trial, k2);
       if (*status != TACTUS_OK) return 0;
-      for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + s * k2[i];
+      for (uint32_t i = 0; i < n; i++) {
+        trial[i] = y[i] + (bend[i] + s * k2[i]);
+        bend[i] = s / 6.0 * (there[i] - 2.0 * k2[i]);
+      }
     }
     *status = model->energy(model, instance, t, trial, k2);
     if (*status != TACTUS_OK) return 0;
     if (tk_abs(wanted - k2[n]) < tk_abs(error)) {
+      for (uint32_t i = 0; i < n; i++) bend[i] = is_straight ? 0.0 : bend[i] + s / 6.0 * k2[i];
       tk_copy(n, trial, y);
       tk_copy(n + 1, k2, there);
       limit = tk_min(1.0, 4.0 * limit);
     } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
       return 1; /* as near as rounding lets it */
     } else {
+      for (uint32_t i = 0; i < n; i++) bend[i] = 0.0;
       limit *= 0.25;
     }
   }
@@ -220,7 +230,7 @@ TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance*
 
 TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
                                     double h, int64_t count) {
-  double local[7][TK_LOCAL + 1];
+  double local[8][TK_LOCAL + 1];
   double local_k[TK_FIXED_STAGES * TK_LOCAL];
   const uint32_t n = model->state_count;
   const int small = n <= TK_LOCAL;
@@ -236,6 +246,7 @@ TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* 
   v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
   v.k2 = small ? local[5] : tk_stage_vector(model, instance, TK_FIELD_2);
   v.trial = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_TRY);
+  v.bend = small ? local[7] : tk_stage_vector(model, instance, TK_FIELD_3);
   v.k = small ? local_k : tk_stage_vector(model, instance, TK_DENSE);
   if (n > 0 && count > 0) {
     const int status = model->energy(model, instance, instance->time, v.x, v.here);

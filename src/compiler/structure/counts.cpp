@@ -4,8 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <unordered_map>
+#include <utility>
 
 #include "base/nearest.h"
 #include "compiler/structure/diagnostics.h"
@@ -120,10 +122,15 @@ class Counts {
 
   // Names in the equation, as it was written, that other equations make numbers.
   void report_numbers(const Equation& equation, diag::Sink::Reported& report) {
+    if (draft_.constants.spans.empty()) return;
+    if (written_at_.empty()) {
+      for (std::size_t i = 0; i < draft_.equations.size(); ++i)
+        written_at_.emplace(std::pair(draft_.equations[i].span.file, draft_.equations[i].span.begin), i);
+    }
     std::set<std::uint32_t> told;
-    for (std::size_t i = 0; i < draft_.equations.size(); ++i) {
-      if (draft_.equations[i].span.begin != equation.span.begin || draft_.equations[i].span.file != equation.span.file)
-        continue;
+    const auto [first, last] = written_at_.equal_range(std::pair(equation.span.file, equation.span.begin));
+    for (auto place = first; place != last; ++place) {
+      const std::size_t i = place->second;
       for (ExprId side : {draft_.written[i].first, draft_.written[i].second}) {
         for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
           const auto span = draft_.constants.spans.find(pool_[leaf].index);
@@ -266,6 +273,8 @@ class Counts {
   const Draft& draft_;
   const Orders& orders_;
   diag::Sink& diags_;
+  std::multimap<std::pair<std::uint32_t, std::uint32_t>, std::size_t>
+      written_at_;                                                  // of draft_, by file and place; made when asked for
   std::unordered_map<std::string, const flat::Variable*> by_name_;  // vectors by their first component
   std::set<std::uint32_t> named_;  // unknowns of which it was said that nothing determines them
 };
