@@ -120,7 +120,7 @@ struct Sampled : HandFilled {
       const double u = tactus_data(i)[m->layout.discrete];
       if (function == TACTUS_OF_DERIVATIVE) result[0] = -along.parameter[0] * u - k * along.discrete[0];
       if (function == TACTUS_OF_INITIALIZE) result[0] = result[1] = 0;
-      if (function == TACTUS_OF_FIRE) result[0] = along.x[0];
+      if (function == TACTUS_OF_FIRE) result[0] = result[1] = along.x[0];  // the state stays
       return int{TACTUS_OK};
     };
     finish();
@@ -195,6 +195,8 @@ struct Switched : HandFilled {
         case TACTUS_OF_FIRE:
           result[0] = along.discrete[0];
           result[1] = along.t + along.x[0];
+          result[2] = along.x[0];
+          result[3] = along.x[1];
           break;
       }
       return int{TACTUS_OK};
