@@ -163,7 +163,7 @@ TEST_F(ExportC, HeaderNamesComponents) {
   write(backend_testing::driven(), "driven");
   ASSERT_TRUE(make("cc", "-O0"));
   EXPECT_EQ(run_program((folder_ / "driven").string() + " --until 0.1").header,
-            "t,x[1],x[2],force[1],force[2],m[1][1],m[1][2],m[2][1],m[2][2]");
+            "t,x[1],x[2],force[1] [N],force[2] [N],m[1][1],m[1][2],m[2][1],m[2][2]");
 }
 
 TEST_F(ExportC, SetChangesAParameterAndMistakesAreRefused) {

@@ -51,7 +51,12 @@ static int tk_part_tangent(const tactus_model* part, tactus_instance* instance, 
 }
 
 static void tk_begin_part_table(const tactus_model* model, tk_part_table* part) {
-  part->table = *model;
+  const unsigned char* const from = (const unsigned char*)model;
+  unsigned char* const to = (unsigned char*)&part->table;
+  for (uint64_t i = 0; i < sizeof(tactus_model); i++) { /* an assignment would be a call of memcpy */
+    to[i] = from[i];
+    TK_HIDE(i);
+  }
   part->whole = model;
   part->table.subsystem_count = 0;
   /* Behind the whole's own scratch, which keeps the states that a step began with. */

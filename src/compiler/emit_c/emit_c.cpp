@@ -560,11 +560,16 @@ class ModelPrinter {
     line("  const double* const states = tactus_data_const(instance) + {};", layout_.states);
     if (tangents.fire) {
       line("  if (function >= TACTUS_OF_FIRE && function < TACTUS_OF_SUBSYSTEM) {{");
-      line("    const double* const kept = direction + tactus_direction_discrete(model);");
-      line("    const double* const moved = direction + tactus_direction_states(model);");
-      line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
-      line("    for (uint32_t k = 0; k < {0}; k++) result[{1} + k] = moved[k];", program_.state_names.size(),
-           program_.discrete_count);
+      // No loop of no turns: compilers warn of it.
+      if (program_.discrete_count > 0) {
+        line("    const double* const kept = direction + tactus_direction_discrete(model);");
+        line("    for (uint32_t k = 0; k < {}; k++) result[k] = kept[k];", program_.discrete_count);
+      }
+      if (!program_.state_names.empty()) {
+        line("    const double* const moved = direction + tactus_direction_states(model);");
+        line("    for (uint32_t k = 0; k < {0}; k++) result[{1} + k] = moved[k];", program_.state_names.size(),
+             program_.discrete_count);
+      }
       line("  }}");
     }
     line("  (void)t;\n  (void)x;\n  (void)states;\n  (void)direction;\n  (void)result;\n  (void)model;");
