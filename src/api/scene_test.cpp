@@ -173,6 +173,7 @@ TEST(Scene, AGroundOverXAndYIsInSpace) {
                   "ground height hill;");
   const picture::World world = picture::describe(running.model());
   EXPECT_EQ(world.dimensions, 3);
+  running.steps(1);  // nothing is drawn before
   EXPECT_EQ(running.option(world, 1, "low"), (Numbers{0, -1}));
   EXPECT_EQ(running.option(world, 1, "high"), (Numbers{12, 5}));
   const Numbers heights = running.option(world, 1, "heights");
