@@ -8,9 +8,8 @@
  *
  *   passive            Algorithm 1 of Borghesan, Macchelli, Melchiorri (seed 001): an explicit step (Euler's; passive_bs3 and passive_rk4: of
  *                      those methods), g.f taken at its stages as it weighs them, then along the field line dx/ds = g to where H is what it
- *                      ought to be. The field line is followed by Newton's method in s,
- *                      each of its steps one of the explicit midpoint rule, which the next one bends to Simpson's, the last and short ones straight; a step that does not bring H nearer
- *                      is cut.
+ *                      ought to be. The field line is followed by Newton's method in s, each of its steps one of the explicit midpoint rule,
+ *                      which the next one bends to Simpson's, the last and short ones straight; a step that does not bring H nearer is cut.
  *                      Leap: a level that the field line does not reach while energy leaves, as below a minimum: straight on over the minimum to
  *                      where H is again what it was before the step; what is then too much is booked. Escape: where g = 0 there is no way to go;
  *                      the explicit step stands, and is booked. An energy that is not quadratic may deny a level to the field line in other
