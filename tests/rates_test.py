@@ -251,6 +251,31 @@ system
             self.assertAlmostEqual(row["book.stored"], 0.25, delta=0.01)
         self.assertGreater(max(abs(row["unit[2].second.p"]) for row in rows), 0.1)  # it gets there
 
+    def test_a_long_chain_whose_parts_learn_their_shapes_from_each_other(self):
+        # All start at 0, which may be a vector; only the first says what it is. 400 links, so that work that grows with their square would be refused.
+        text = """simulation ending_time = 0.01
+constant n = 400, k = 400, m = 0.1;
+module Link = (
+  parameter p0 = 0;
+  boundary q(0) = 0;  p(0) = p0;
+  system q' = v + before;  p' = after - k * q;  v = p / m;  F = k * q;
+  energy H = k * q^2 / 2 + p^2 / (2 * m);
+  power left: before -> F;
+  power right: after -> v;
+)
+system
+  odd[i in 1..n / 2] = Link(p0 = if i = 1 then 0.1 else 0) rate 1 [kHz];
+  even[i in 1..n / 2] = Link() rate 1 [kHz];
+  for i in 1..n / 2 { join odd[i].right to even[i].left; }
+  for i in 2..n / 2 { join even[i - 1].right to odd[i].left; }
+  odd[1].before = 0;
+  even[n / 2].after = 0;
+"""
+        got = self.values(text, "--show", "book.stored,book.invented,even[200].q")
+        self.assertAlmostEqual(got["book.stored"], 0.05, delta=1e-3)
+        self.assertAlmostEqual(got["book.invented"], 0, delta=1e-12)
+        self.assertEqual(got["even[200].q"], 0)  # nothing got there yet
+
     def test_vectors_pass(self):
         # A ball on a spring in the plane, started along x; the same along a slanted line.
         text = """simulation ending_time = 20
