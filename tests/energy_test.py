@@ -261,6 +261,27 @@ system
                 self.assertLess(abs(got["energy"]["invented"]), 1e-12, solver)
             self.assertAlmostEqual(math.log2(errors[0] / errors[1]), order, delta=0.15, msg=solver)
 
+    PARAMETERS = """simulation ending_time = 10 step_size = 0.01 solver = gonzalez
+parameter b = 0.3 in 0..5, k = 2 in 0.1..10, m = 1.5 in 0.1..10;
+boundary q(0) = 1, p(0) = 0;
+system
+  q' = p / m;  p' = -k * q - b * p / m + F;
+  F = 0.1 * sin(t);
+  energy H = p^2 / (2 * m) + k * q^2 / 2;
+  power end: F -> p / m;
+"""
+
+    def test_matrices_that_depend_on_parameters(self):
+        self.assertIn("J  [0 1; -1 0]\nR  [0, 0; 0, b]\nG  [0; 1]\n", self.explain(self.PARAMETERS))
+        # What friction takes is b v^2, whatever b is; 1,000 steps of second order beside dop853.
+        text = self.PARAMETERS.replace("energy", "  r' = b * (p / m)^2;\nboundary r(0) = 0;\nenergy")
+        for b in (0.3, 1.2):
+            got = self.values(text, "--set", f"b={b}", "--show", "p,book.dissipated,book.invented")
+            true = self.values(text, "--set", f"b={b}", "--solver", "dop853", "--show", "p,r")
+            self.assertAlmostEqual(got["p"], true["p"], delta=1e-4)
+            self.assertAlmostEqual(got["book.dissipated"], true["r"], delta=1e-4)
+            self.assertAlmostEqual(got["book.invented"], 0, delta=1e-12)
+
     def test_a_quartic_spring_by_the_mean_value(self):
         text = """simulation ending_time = 5000 step_size = 0.5 solver = mean_value
 boundary q(0) = 1; p(0) = 0;

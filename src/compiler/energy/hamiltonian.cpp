@@ -22,6 +22,8 @@ using expr::Op;
 constexpr double rounding = 1e-8;  // of the largest value there is: less is zero
 constexpr std::size_t most_states =
     60;  // the search for A has as many unknowns as A where slopes depend on one another
+constexpr std::size_t most_parameters = 16;  // that are moved one by one, in a form of at most so many states
+constexpr Eigen::Index most_with_parameters = 12;
 constexpr Eigen::Index most_bending = 6;  // states, for matrices that change with them: n^3 unknowns
 
 class Search {
@@ -57,7 +59,7 @@ class Search {
     return fit();
   }
 
-  // J - R over all states of the model where it is constant for all parameters; else empty.
+  // J - R over all states of the model where it depends on nothing but parameters; else empty.
   std::vector<ExprId> constant_structure() {
     if (states_.empty() || states_.size() > most_states) return {};
     for (const ExprId in : inputs_)
@@ -72,14 +74,8 @@ class Search {
     a = clean(a);
     found.leftCols(n) = a;
     if (spoilt(found) >= 0 || !ports_agree(found)) return {};
-    // With other parameters the same matrices must do.
-    for (const double factor : {0.7, 1.3}) {
-      const std::vector<flat::Parameter> before = model_.parameters;
-      for (flat::Parameter& parameter : model_.parameters) parameter.initial = factor * parameter.initial + 0.01;
-      sample(samples());
-      model_.parameters = before;
-      if (!fault_.empty() || spoilt(found) >= 0 || !ports_agree(found)) return {};
-    }
+    const std::vector<ExprId> of_parameters = entries_by_parameters(a, [](const MatrixXd& of) { return of; });
+    if (of_parameters.empty()) return {};
     std::vector<ExprId> entries(sorted_.states.size() * sorted_.states.size(), pool_.constant(0));
     std::vector<std::size_t> places;
     for (const ExprId state : states_)
@@ -88,11 +84,112 @@ class Search {
     for (Eigen::Index i = 0; i < n; ++i)
       for (Eigen::Index j = 0; j < n; ++j)
         entries[places[static_cast<std::size_t>(i)] * sorted_.states.size() + places[static_cast<std::size_t>(j)]] =
-            pool_.constant(a(i, j));
+            of_parameters[static_cast<std::size_t>(i * n + j)];
     return entries;
   }
 
  private:
+  // A at the parameters as they are; nothing where the form does not hold.
+  std::optional<MatrixXd> form_here() {
+    sample(samples());
+    const bool is_sampled = fault_.empty();
+    fault_.clear();
+    if (!is_sampled) return std::nullopt;
+    const MatrixXd found = solve();
+    if (spoilt(found) >= 0 || !ports_agree(found)) return std::nullopt;
+    MatrixXd a = found.leftCols(f_.rows());
+    make_skew(a);
+    return clean(a);
+  }
+
+  // The entries of part(A), by rows, as functions of the parameters: numbers, c p q / r with whole powers, or a + b p. Each parameter is moved
+  // alone, which says how an entry follows; then all of them at once, where the entries must do, too. Empty where that fails. `a` is A now.
+  template <class Part>
+  std::vector<ExprId> entries_by_parameters(const MatrixXd& a, Part part) {
+    const std::vector<flat::Parameter> before = model_.parameters;
+    const MatrixXd base = part(a);
+    const Eigen::Index n = base.rows();
+    const auto differs = [](double x, double y) { return std::abs(x - y) > rounding * (1 + std::abs(y)); };
+    const auto moved_to = [](double value, int step) { return value == 0 ? step - 1.0 : step * value; };
+    struct Moved {
+      std::size_t parameter;
+      MatrixXd twice, thrice;
+    };
+    std::vector<Moved> moved;
+    if (before.size() <= most_parameters && n <= most_with_parameters) {
+      for (std::size_t k = 0; k < before.size(); ++k) {
+        MatrixXd at[2];
+        for (const int step : {2, 3}) {
+          model_.parameters[k].initial = moved_to(before[k].initial, step);
+          const std::optional<MatrixXd> there = form_here();
+          model_.parameters = before;
+          if (!there) return {};
+          at[step - 2] = part(*there);
+        }
+        moved.push_back({k, at[0], at[1]});
+      }
+    }
+    std::vector<ExprId> entries;
+    for (Eigen::Index i = 0; i < n; ++i) {
+      for (Eigen::Index j = 0; j < n; ++j) {
+        const double now = base(i, j);
+        std::vector<const Moved*> by;
+        for (const Moved& m : moved)
+          if (differs(m.twice(i, j), now) || differs(m.thrice(i, j), now)) by.push_back(&m);
+        double factor = now;
+        ExprId product;
+        for (const Moved* m : by) {
+          const double value = before[m->parameter].initial;
+          const double power = now == 0 || value == 0 ? 0 : std::round(std::log2(m->twice(i, j) / now));
+          if (!(std::abs(power) >= 1 && std::abs(power) <= 3) || differs(m->twice(i, j), now * std::pow(2, power)) ||
+              differs(m->thrice(i, j), now * std::pow(3, power))) {
+            factor = std::nan("");
+            break;
+          }
+          factor /= std::pow(value, power);
+          for (int times = 0; times < std::abs(power); ++times) {
+            const ExprId leaf = pool_.parameter(static_cast<std::uint32_t>(m->parameter));
+            if (!product.valid()) product = pool_.constant(1);
+            product = power > 0 ? pool_.multiply(product, leaf) : pool_.divide(product, leaf);
+          }
+        }
+        factor = clean<MatrixXd>(MatrixXd::Constant(1, 1, factor))(0, 0);
+        if (std::isfinite(factor)) {
+          const ExprId number = pool_.constant(factor);
+          entries.push_back(!product.valid() ? number
+                            : factor == 1    ? product
+                            : factor == -1   ? pool_.negate(product)
+                                             : pool_.multiply(number, product));
+          continue;
+        }
+        const double value = before[by.front()->parameter].initial;
+        const double slope = (by.front()->twice(i, j) - now) / (moved_to(value, 2) - value);
+        if (by.size() > 1 || differs(by.front()->thrice(i, j), now + slope * (moved_to(value, 3) - value))) return {};
+        const VectorXd line = clean<VectorXd>(VectorXd{{now - slope * value, slope}});
+        entries.push_back(pool_.add(pool_.constant(line(0)),
+                                    pool_.multiply(pool_.constant(line(1)), pool_.parameter(static_cast<std::uint32_t>(
+                                                                                by.front()->parameter)))));
+      }
+    }
+    for (const double more : {0.7, 1.3}) {
+      for (flat::Parameter& parameter : model_.parameters) parameter.initial = more * parameter.initial + 0.01;
+      const std::optional<MatrixXd> there = form_here();
+      symbolic::Substitution put(pool_, [&](ExprId leaf) {
+        const expr::Node node = pool_[leaf];
+        return node.op == Op::parameter ? pool_.constant(model_.parameters[node.index].initial) : ExprId();
+      });
+      bool is_fine = there.has_value();
+      for (std::size_t e = 0; is_fine && e < entries.size(); ++e) {
+        double value = 0;
+        const auto place = static_cast<Eigen::Index>(e);
+        is_fine = number(put(entries[e]), value) && !differs(value, part(*there)(place / n, place % n));
+      }
+      model_.parameters = before;
+      if (!is_fine) return {};
+    }
+    return entries;
+  }
+
   Eigen::Index samples() const { return static_cast<Eigen::Index>(3 * (states_.size() + inputs_.size()) + 5); }
 
   // The numbers at random states and inputs: x, g and f by columns, u and y, too.
@@ -193,20 +290,38 @@ class Search {
     const MatrixXd j = clean<MatrixXd>(0.5 * (a - a.transpose()));
     const MatrixXd r = clean<MatrixXd>(-0.5 * (a + a.transpose()));
 
+    const bool ports_fit = ports_agree(found);
+    // As functions of the parameters, where they are such.
+    std::string shown_j = print(j);
+    std::string shown_r = print(r);
+    bool has_parameters = false;
+    if (ports_fit) {
+      const MatrixXd here = clean(a);
+      const auto show = [&](auto part, std::string& shown) {
+        const std::vector<ExprId> entries = entries_by_parameters(here, part);
+        if (std::ranges::all_of(entries, [&](ExprId e) { return pool_.is_constant(e); })) return;
+        has_parameters = true;
+        shown = print(entries, n);
+      };
+      show([](const MatrixXd& of) { return MatrixXd(0.5 * (of - of.transpose())); }, shown_j);
+      show([](const MatrixXd& of) { return MatrixXd(-0.5 * (of + of.transpose())); }, shown_r);
+    }
+
     std::string text = "form  x' = (J - R) dH/dx";
     if (m > 0) text += " + G u, y = G' dH/dx";
     std::vector<std::string> names;
     for (const ExprId state : states_) names.push_back(flat::print(model_, state));
-    text += fmt::format("\nx  ({})\nJ  {}\nR  {}\n", fmt::join(names, ", "), print(j), print(r));
+    text += fmt::format("\nx  ({})\nJ  {}\nR  {}\n", fmt::join(names, ", "), shown_j, shown_r);
     if (m > 0) text += fmt::format("G  {}\n", print(clean<MatrixXd>(in)));
-    if (!ports_agree(found))
+    if (!ports_fit)
       return text +
              "but what the ports give is not G' dH/dx: the product of what enters and leaves is not the power that "
              "enters\n";
     const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(r).eigenvalues().minCoeff();
     if (least < -rounding)
       return text + fmt::format("but R has the eigenvalue {:.4g}: the model gains energy by itself\n", least);
-    return text + "R is positive semidefinite: the model is passive where its energy has a minimum\n";
+    return text + fmt::format("R is positive semidefinite{}: the model is passive where its energy has a minimum\n",
+                              has_parameters ? " with the parameters as they are" : "");
   }
 
   // J, R and G that change with the states as a + b x. Families from the plainest on; empty where none fits.
@@ -261,8 +376,7 @@ class Search {
         }
         const double sign = term.matrix == 'J' ? 1 : -1;
         system(k * n + term.row, column) += sign * factor * g_(term.column, k);
-        if (term.row != term.column)
-          system(k * n + term.column, column) -= factor * g_(term.row, k);
+        if (term.row != term.column) system(k * n + term.column, column) -= factor * g_(term.row, k);
       }
     }
     Eigen::BDCSVD<MatrixXd> svd(system, Eigen::ComputeThinU | Eigen::ComputeFullV);
@@ -337,8 +451,7 @@ class Search {
       MatrixXd in = MatrixXd::Zero(n, m);
       for (std::size_t c = 0; c < terms_.size(); ++c) {
         const Term& term = terms_[c];
-        const double value =
-            numbers(static_cast<Eigen::Index>(c)) * (term.state < 0 ? 1 : x_(term.state, k));
+        const double value = numbers(static_cast<Eigen::Index>(c)) * (term.state < 0 ? 1 : x_(term.state, k));
         if (term.matrix == 'R') r(term.row, term.column) += value;
         if (term.matrix == 'R' && term.row != term.column) r(term.column, term.row) += value;
         if (term.matrix == 'G') in(term.row, term.column) += value;
@@ -401,6 +514,16 @@ class Search {
     return text + "]";
   }
 
+  std::string print(const std::vector<ExprId>& entries, Eigen::Index n) const {
+    std::string text;
+    for (std::size_t e = 0; e < entries.size(); ++e) {
+      const bool is_first = static_cast<Eigen::Index>(e) % n == 0;
+      text += e == 0 ? "[" : is_first ? "; " : ", ";
+      text += flat::print(model_, entries[e]);
+    }
+    return text + "]";
+  }
+
   flat::Model& model_;
   expr::Pool& pool_;
   const structure::Sorted& sorted_;
@@ -427,14 +550,19 @@ std::string describe_storages(flat::Model& model) {
       if (matrix.entries.empty() || columns == 0) return;
       text += fmt::format("{}  ", name);
       for (std::size_t i = 0; i < matrix.entries.size(); ++i)
-        text += fmt::format("{}{}", i == 0 ? "[" : i % columns == 0 ? "; " : ", ", flat::print(model, matrix.entries[i]));
+        text += fmt::format("{}{}",
+                            i == 0             ? "["
+                            : i % columns == 0 ? "; "
+                                               : ", ",
+                            flat::print(model, matrix.entries[i]));
       text += "]\n";
     };
     print('J', storage.j, storage.j.entries.size() == 1 ? 1 : n);
     print('R', storage.r, storage.r.entries.size() == 1 ? 1 : n);
     print('G', storage.g, storage.g.entries.size() / n);
   }
-  if (!text.empty()) text += "J is skew, and R is positive semidefinite as far as it is a number; else the run watches it\n";
+  if (!text.empty())
+    text += "J is skew, and R is positive semidefinite as far as it is a number; else the run watches it\n";
   return text;
 }
 
