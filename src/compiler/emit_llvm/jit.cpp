@@ -402,7 +402,9 @@ struct CompiledModel::Implementation {
     const auto start = Clock::now();
     const auto machine = make_native_machine(Effort::fast);
     llvm::LLVMContext context;
-    const auto module = build_module(looped, context, module_options(*machine));
+    ModuleOptions how = module_options(*machine);
+    how.joins_handlers = true;
+    const auto module = build_module(looped, context, how);
     times.build = seconds_since(start);
     quick = loader.load<const tactus_model*>(generate_code(*module, *machine, cancelled), "quick", table_name);
     current.store(quick, std::memory_order_release);
