@@ -618,8 +618,10 @@ struct CompiledModel::Implementation {
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
-    const auto module = build_tangent_module(looped, reroll::with_loops(tangents, program), tangent_name, *quick,
-                                             context, module_options(*machine));
+    ModuleOptions how = module_options(*machine);
+    how.joins_handlers = effort == Effort::fast;
+    const auto module =
+        build_tangent_module(looped, reroll::with_loops(tangents, program), tangent_name, *quick, context, how);
     if (effort != Effort::fast) {
       set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
       optimise(*module, *machine, effort, cancelled);

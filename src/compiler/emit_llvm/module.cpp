@@ -306,12 +306,19 @@ class ModuleBuilder {
     for (std::size_t k = 0; k < kept.size(); ++k) store(kept[k], section(instance, layout_.warm, kept_warm[k]));
   }
 
+  bool is_joined(const ir::Function& source) const { return options_.joins_handlers && source.chunks.size() == 1; }
+  // Its code here, to the return, instead of a function of its own.
+  void joined(const ir::Function& source, llvm::Value* instance, const Surroundings& around) {
+    const std::vector<std::uint32_t> kept_warm = ir::warm_starts(source);
+    const std::vector<llvm::Value*> kept = keep_warm(instance, kept_warm);
+    chunk(source.chunks[0], around);
+    put_warm_back(instance, kept_warm, kept);
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+  }
+
   // The handlers of all events that do something, and the choice between them: one function each, or all of them in one.
   llvm::Function* fire() {
     TACTUS_CHECK(program_.handlers.size() <= program_.events.size());
-    const auto is_joined = [&](const ir::Function& source) {
-      return options_.joins_handlers && source.chunks.size() == 1;
-    };
     std::vector<llvm::Function*> handlers(program_.handlers.size(), nullptr);
     for (std::size_t k = 0; k < program_.handlers.size(); ++k) {
       const ir::Function& source = program_.handlers[k];
@@ -333,11 +340,7 @@ class ModuleBuilder {
         builder_.CreateRet(builder_.CreateCall(handlers[k], {whole->getArg(0), whole->getArg(1)}));
         continue;
       }
-      const std::vector<std::uint32_t> kept_warm = ir::warm_starts(source);
-      const std::vector<llvm::Value*> kept = keep_warm(instance_of(whole), kept_warm);
-      chunk(source.chunks[0], surroundings(whole, 1, Arguments::none));
-      put_warm_back(instance_of(whole), kept_warm, kept);
-      builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+      joined(source, instance_of(whole), surroundings(whole, 1, Arguments::none));
     }
     builder_.SetInsertPoint(otherwise);
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
@@ -403,7 +406,8 @@ class ModuleBuilder {
     for (const Choice& choice : choices) functions.push_back(made(choice.name, choice.source));
     std::vector<llvm::Function*> handlers;
     for (std::size_t k = 0; k < tangents_->handlers.size(); ++k) {
-      handlers.push_back(made("handler_" + std::to_string(k) + "_tangent", tangents_->handlers[k]));
+      const ir::Function& source = tangents_->handlers[k];
+      handlers.push_back(is_joined(source) ? nullptr : made("handler_" + std::to_string(k) + "_tangent", source));
     }
 
     std::vector<llvm::Function*> of_subsystems;
@@ -455,11 +459,22 @@ class ModuleBuilder {
       keep(counts.discrete_count, tactus_direction_states(&counts), counts.state_count);
       auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
       for (std::size_t k = 0; k < handlers.size(); ++k) {
-        if (handlers[k] == nullptr) continue;
+        const ir::Function& source = tangents_->handlers[k];
+        if (source.chunks.empty()) continue;
         auto* block = llvm::BasicBlock::Create(context_, "", whole);
         event->addCase(builder_.getInt32(static_cast<std::uint32_t>(TACTUS_OF_FIRE + k)), block);
         builder_.SetInsertPoint(block);
-        call(handlers[k], true);
+        if (handlers[k] != nullptr) {
+          call(handlers[k], true);
+          continue;
+        }
+        Surroundings around;
+        around.instance = instance;
+        around.t = builder_.CreateLoad(real_, header_field(instance, offsetof(tactus_instance, time)));
+        around.x = section(instance, layout_.states, 0u);
+        around.direction = whole->getArg(5);
+        around.dx = whole->getArg(6);
+        joined(source, instance, around);
       }
     }
     builder_.SetInsertPoint(nothing_more);
