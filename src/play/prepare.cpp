@@ -47,13 +47,13 @@ const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
 Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides, const std::vector<Moved>& moved,
                  double period) {
   Prepared prepared;
+  prepared.texts = texts;
   prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
   if (!prepared.compiled.program) return prepared;
   emit_llvm::JitOptions tiers;
   tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
-  prepared.texts = texts;
   make_world(prepared, moved, period);
   if (prepared.failure) {
     api::KeptInstance none;
@@ -69,7 +69,15 @@ Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std
   return prepared;
 }
 
-Json diagnostic_items(const api::Compiled& compiled) {
+std::string shown_name(const std::string& path, const std::vector<api::Text>& texts) {
+  const auto last = [](const std::string& of) { return std::filesystem::path(of).filename().string(); };
+  const std::string name = last(path);
+  const bool is_ours = std::ranges::find(texts, path, &api::Text::name) != texts.end();
+  const auto same = std::ranges::count_if(texts, [&](const api::Text& text) { return last(text.name) == name; });
+  return is_ours && same == 1 ? name : path;
+}
+
+Json diagnostic_items(const api::Compiled& compiled, const std::vector<api::Text>& texts) {
   Json items = Json::array();
   for (const diag::Diagnostic& diagnostic : compiled.diags.diagnostics()) {
     const auto place = [&](std::uint32_t offset) {
@@ -82,8 +90,7 @@ Json diagnostic_items(const api::Compiled& compiled) {
     };
     const auto [line, column] = place(diagnostic.span.begin);
     const auto [end_line, end_column] = place(diagnostic.span.end);
-    const std::string path = compiled.sources.name(diagnostic.span.file);
-    items.push_back({{"file", std::filesystem::path(path).filename().string()},
+    items.push_back({{"file", shown_name(compiled.sources.name(diagnostic.span.file), texts)},
                      {"line", line},
                      {"column", column},
                      {"end_line", end_line},

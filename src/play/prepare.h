@@ -46,7 +46,9 @@ struct Prepared {
 // The best table there is now for what the world is stepped by. May compile.
 const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver);
 
-// The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` the last part of its path.
-Json diagnostic_items(const api::Compiled& compiled);
+// What a page calls a file: the last part of its path if it is one of the model's and the only one called so, else the path.
+[[nodiscard]] std::string shown_name(const std::string& path, const std::vector<api::Text>& texts);
+// The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` as shown_name says.
+Json diagnostic_items(const api::Compiled& compiled, const std::vector<api::Text>& texts);
 
 }  // namespace play

@@ -100,7 +100,8 @@ struct Played {
     options.loop.real_time = false;
     Prepared first = prepare({{path, text}}, options.overrides, {}, options.period);
     if (!first.running) {
-      ADD_FAILURE() << diagnostic_items(first.compiled).dump(2) << (first.failure ? first.failure->text : "");
+      ADD_FAILURE() << diagnostic_items(first.compiled, first.texts).dump(2)
+                    << (first.failure ? first.failure->text : "");
       return;
     }
     session = std::make_unique<Session>(std::move(first), std::vector<SourceText>{{path, text, text}}, options, hall);
@@ -699,6 +700,57 @@ TEST_F(Saving, WritesTheLastTextAsAWhole) {
   EXPECT_EQ(played.world()["files"][0]["edited"], false);
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // nothing is left beside it
+}
+
+TEST_F(Saving, WhatAnotherProgramWroteIsNotLostUnasked) {
+  Played played(decay, {}, path_);
+  const auto failure = [&] {
+    played.say({{"type", "save"}, {"file", "m.tact"}});
+    return played.last("saved")["failure"];
+  };
+  const std::string mine = with(decay, "k = 1", "k = 2"), theirs = with(decay, "k = 1", "k = 3");
+  played.edit(mine, 1);
+  std::ofstream(path_) << theirs;
+  ASSERT_TRUE(failure().is_string());
+  EXPECT_EQ(on_disk(), theirs);
+  EXPECT_EQ(failure(), nullptr);  // asked twice, it is meant
+  EXPECT_EQ(on_disk(), mine);
+  // One that wrote the same, or a byte order mark before it, is no conflict; one that took it away neither.
+  std::ofstream(path_) << "\xef\xbb\xbf" << mine;
+  played.edit(theirs, 2);
+  EXPECT_EQ(failure(), nullptr);
+  EXPECT_EQ(on_disk(), theirs);
+  fs::remove(path_);
+  EXPECT_EQ(failure(), nullptr);
+  EXPECT_EQ(on_disk(), theirs);
+}
+
+// Two files of one name in different folders are two files.
+TEST_F(Saving, FilesOfOneNameAreKeptApart) {
+  const std::string rest = "parameter q = 5;\n";
+  fs::create_directories(folder_ / "b");
+  const std::string other = (folder_ / "b" / "m.tact").string();
+  std::ofstream(other) << rest;
+  SessionOptions options;
+  options.loop.real_time = false;
+  Hall hall;
+  Prepared first = prepare({{path_, decay}, {other, rest}}, {}, {}, 0);
+  ASSERT_TRUE(first.running);
+  Session session(std::move(first), {{path_, decay, decay}, {other, rest, rest}}, options, hall);
+  const auto say = [&](const Json& message) { session.message(alice, message.dump()); };
+  say({{"type", "edit"}, {"file", other}, {"text", "parameter q = 6;\n"}, {"version", 1}});
+  say({{"type", "save"}, {"file", other}});
+  say({{"type", "save"}, {"file", "m.tact"}});  // which of them?
+  EXPECT_TRUE(hall.told[alice].back()["failure"].is_string());
+  say({{"type", "hello"}, {"version", 1}});
+  for (const Json& message : hall.told[alice]) {
+    if (message["type"] != "world") continue;
+    EXPECT_EQ(message["files"][0]["name"], path_);
+    EXPECT_EQ(message["files"][1]["name"], other);
+  }
+  EXPECT_EQ(on_disk(), decay);
+  std::ifstream in(other);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "parameter q = 6;\n");
 }
 
 TEST_F(Saving, TellsWhyNot) {

@@ -12,7 +12,7 @@ import { smooth_way } from "../src/world/smooth";
 test("a text shows its values", () => {
   assert.equal(fill_template("n = {0}, x = {1}", [3, 0.123456]), "n = 3, x = 0.1235");
   assert.equal(fill_template("{{0}} {1} {0}", ["a"]), "{0} {1} a");
-  assert.equal(format_number(-1234567.5), "-1.235e+6");
+  assert.equal(format_number(-1234567.5), "−1.235e+6");
   assert.equal(format_number(NaN), "not a number");
 });
 
