@@ -30,6 +30,7 @@ async function open(name = "two_ball", options = {}) {
 }
 
 async function load() {
+  await page.goto("about:blank"); // the address again is no new page where only what stands behind its # is new
   await page.goto(mock.address);
   await page.waitForFunction(() => window.tactus?.frames > 3);
 }
