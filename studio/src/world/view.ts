@@ -88,6 +88,8 @@ export class WorldView {
       labels: this.labels_,
     };
     this.set_theme(theme_);
+    // A graphics card that went away and came back has forgotten the picture.
+    canvas.addEventListener("webglcontextrestored", () => this.invalidate());
     new ResizeObserver(() => this.resize()).observe(element_);
     this.resize();
   }
@@ -279,8 +281,9 @@ export class WorldView {
   }
 
   private watch_speed(dt_ms: number): void {
-    if (dt_ms > 200) return;
-    this.slowness_ = dt_ms > slow_frame_ms ? this.slowness_ + 1 : Math.max(0, this.slowness_ - 0.5);
+    // A pause counts for a few frames at most: a page that was hidden is not slow, one whose every frame is a pause is.
+    const frames = Math.min(dt_ms / slow_frame_ms, 5);
+    this.slowness_ = frames > 1 ? this.slowness_ + frames : Math.max(0, this.slowness_ - 0.5);
     if (this.slowness_ <= 40) return;
     this.slowness_ = 0;
     const coarser = coarser_ratios.find((ratio) => ratio < this.ratio_);
