@@ -196,7 +196,7 @@ int play(const PlayOptions& options) {
   play::SessionOptions settings;
   settings.period = options.rate ? 1 / *options.rate : 0;
   settings.overrides = *overrides;
-  settings.waits_for_page = !options.paused && !options.headless;
+  settings.waits_for_page = !options.paused && !options.headless && server::is_page_built();
   settings.begins_paused = options.paused || settings.waits_for_page;
   std::optional<play::HandSpec> hand;
   for (const std::string& word : options.devices) {
@@ -248,6 +248,11 @@ int play(const PlayOptions& options) {
     stage.server = server.get();
   }
   notes.insert(notes.end(), session.notes().begin(), session.notes().end());
+  if (server && !server::is_page_built())
+    notes.emplace_back(
+        "this program was built without its page, so a browser shows none: `./dev studio` and then `./dev build` put "
+        "it "
+        "in, which needs Node; the world runs");
   for (const std::string& note : notes) {
     if (talks) say(stderr, "note: {}\n", note);
   }

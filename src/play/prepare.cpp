@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
 
 #include "api/blame.h"
 #include "lsp/text.h"
@@ -52,6 +53,7 @@ Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides
   if (!prepared.compiled.program) return prepared;
   emit_llvm::JitOptions tiers;
   tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
+  prepared.discrete = std::make_shared<const std::vector<live::Named>>(discrete_names(*prepared.compiled.program));
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
   make_world(prepared, moved, period);
@@ -60,6 +62,38 @@ Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides
     api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, {.overrides = overrides});
   }
   return prepared;
+}
+
+std::vector<live::Named> discrete_names(const ir::Program& program) {
+  const ir::Function& outputs = program.structures.empty() ? program.outputs : program.structures.front().outputs;
+  std::unordered_map<std::uint32_t, std::uint32_t> slot_of;  // by output
+  for (const ir::Chunk& chunk : outputs.chunks) {
+    const auto place = [&](const ir::Instruction& of, std::uint32_t turn) {
+      if (of.listed != ir::no_value) return chunk.places[of.listed + turn];
+      return static_cast<std::uint32_t>(of.index + static_cast<std::int64_t>(turn) * of.step);
+    };
+    for (const ir::Instruction& stored : chunk.instructions) {
+      if (stored.op != ir::Op::store_output) continue;
+      const ir::Instruction& from = chunk.instructions[stored.a];
+      if (from.op != ir::Op::discrete) continue;
+      for (std::uint32_t turn = 0; turn < chunk.turns; ++turn) slot_of.emplace(place(stored, turn), place(from, turn));
+    }
+  }
+  std::vector<live::Named> names;
+  for (const ir::Automaton& automaton : program.automata)
+    names.push_back({fmt::format("{} in {}", automaton.name, fmt::join(automaton.modes, ", ")), automaton.slot});
+  const auto is_mode = [&](std::uint32_t slot) {
+    return std::ranges::find(program.automata, slot, &ir::Automaton::slot) != program.automata.end();
+  };
+  for (const ir::Channel& channel : program.channels) {
+    if (!(channel.flags & TACTUS_CHANNEL_DISCRETE)) continue;
+    for (std::uint32_t i = 0; i < channel.rows * channel.columns; ++i) {
+      const auto found = slot_of.find(channel.at + i);
+      if (found != slot_of.end() && !is_mode(found->second))
+        names.push_back({fmt::format("{}[{}]", channel.name, i + 1), found->second});
+    }
+  }
+  return names;
 }
 
 Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved, double period) {

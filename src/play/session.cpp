@@ -105,6 +105,7 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
       options_(std::move(options)),
       texts_(std::move(texts)),
       code_(std::move(first.code)),
+      discrete_(std::move(first.discrete)),
       code_texts_(std::move(first.texts)),
       diagnostics_(diagnostic_items(first.compiled, as_texts(texts_))),
       was_paused_(options_.begins_paused) {
@@ -348,7 +349,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   give_hand(*prepared.running->world);
   const std::vector<double> started_with = prepared.running->world->parameters();
   std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
-  if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);
+  if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world, *discrete_, *prepared.discrete);
   if (!loop_->replace(prepared.running, keeps)) {
     ready_ = std::move(prepared);
     ready_goes_on_ = goes_on;
@@ -357,6 +358,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
   free_aside(std::exchange(code_, std::move(prepared.code)));
   if (!prepared.texts.empty()) code_texts_ = std::move(prepared.texts);
+  if (prepared.discrete) discrete_ = std::move(prepared.discrete);
   parameters_ = std::move(parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {

@@ -505,6 +505,41 @@ TEST(Session, AnEditGoesOnWithStatesAndTime) {
   }
 }
 
+// Counters and modes go on by name, too, when events or other counters come or go.
+TEST(Session, AnEditGoesOnWithCountersAndModes) {
+  const std::string counting = R"(simulation step_size = 0.001
+external beat writes n observes event clock rate 0.01
+boundary x with x(0) = 1;
+automaton way in Up, Down;
+system
+  x' = if way.Up then 10 else -10;
+  transition Turn in way.Up when x > 2 { goto way.Down; }
+reactive
+  n = init a = 0 in { clock => a + 1 }
+)";
+  Played played(counting);
+  const Frame before = played.frame(0.3);
+  EXPECT_EQ(played.value(before, "way"), 1);
+  const double n = played.value(before, "n");
+  EXPECT_NEAR(n, before.time / 0.01, 1.01);
+  played.edit(with(with(counting, "writes n", "writes n, more"), "a + 1 }",
+                   "a + 1 },\n  more = init a = 40 in { clock => a + 1 }"),
+              3);
+  ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == 3; }));
+  const Frame after = played.frame();
+  EXPECT_EQ(after.generation, 2u) << played.last("diagnostics").dump();
+  EXPECT_GE(played.value(after, "n"), n);
+  EXPECT_NEAR(played.value(after, "n"), after.time / 0.01, 1.01);
+  EXPECT_GE(played.value(after, "more"), 40);
+  EXPECT_EQ(played.value(after, "way"), 1);
+  // Other modes are other modes, though the variable is called the same.
+  played.edit(with(counting, "automaton way in Up, Down", "automaton way in Up, Aside, Down"), 4);
+  ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == 4; }));
+  const Frame last = played.frame();
+  EXPECT_EQ(last.generation, 3u) << played.last("diagnostics").dump();
+  EXPECT_NEAR(played.value(last, "n"), last.time / 0.01, 1.01);
+}
+
 TEST(Session, AnEditWithAMistakeChangesNothingButTheDiagnostics) {
   Played played(decay);
   const std::string text = std::string(decay) + "scene\n  text \"\u00e4\U0001F600\" at (qq, 0);\n";
