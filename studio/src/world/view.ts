@@ -51,6 +51,7 @@ export class WorldView {
   private edges_ = make_edges();
   private drawings_: DrawingView[] = [];
   private world_: World | null = null;
+  private hand_: Hand | null = null; // of the last picture
   private follow_: NumbersOption | null = null;
   private span_: NumbersOption | null = null;
   private unit_ = "";
@@ -105,7 +106,7 @@ export class WorldView {
     this.rig.apply();
     this.invalidate();
     // At once: a resized canvas is empty, and an empty frame would flash.
-    this.render(performance.now(), null);
+    this.render(performance.now(), this.hand_);
   }
 
   invalidate(): void {
@@ -209,6 +210,7 @@ export class WorldView {
 
   // Draws when something moved since the last time; true when it did.
   render(now_ms: number, hand: Hand | null): boolean {
+    this.hand_ = hand;
     const moving = this.playout.is_moving(now_ms);
     if (!this.dirty_ && !moving && !(hand?.held ?? false)) return false;
     this.dirty_ = false;
