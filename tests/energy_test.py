@@ -5,17 +5,14 @@
 Figures are those of seed 001 worked through by hand (closed forms, or the algorithm written again in a few lines of Python); the pendulum's period is
 an elliptic integral, motions with friction and motors are compared with dop853.
 """
-import csv
-import io
 import json
 import math
 import pathlib
-import subprocess
-import sys
 import tempfile
-import unittest
 
-TACTUS = ""
+import tactus_program
+from tactus_program import ProgramTest
+
 # Example 1 of the paper, and the pair of its section IV.
 EULER = """simulation ending_time = 20 step_size = 0.2 solver = euler
 constant k = 0.5, m = 1;
@@ -54,31 +51,9 @@ energy H = a'^2 + b'^2 / 2 + cos(a - b) * a' * b' - 2 * g * cos(a) - g * cos(b);
 """
 
 
-class Energy(unittest.TestCase):
-    def start(self, text, *options, folder=None):
-        with tempfile.TemporaryDirectory() as own:
-            path = pathlib.Path(folder or own) / "m.tact"
-            path.write_text(text, encoding="utf-8")
-            command = [TACTUS, *options[0].split(), str(path), *map(str, options[1:])]
-            return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
-
-    def tactus(self, text, *options, **where):
-        done = self.start(text, *options, **where)
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return done.stdout
-
-    def run_json(self, text, *options):
-        return json.loads(self.tactus(text, "run", "--json", *options))
-
-    def values(self, text, *options):
-        return self.run_json(text, *options)["values"]
-
+class Energy(ProgramTest):
     def explain(self, text):
         return self.tactus(text, "explain", "--dump=energy")
-
-    def rows(self, text, *options):
-        table = csv.DictReader(io.StringIO(self.tactus(text, "run", "--quiet", "--out", "-", *options)))
-        return [{name: float(cell) for name, cell in row.items()} for row in table]
 
     def order(self, text, solver, steps, until, show):
         """Of the convergence of `show`, by how the error against dop853 falls."""
@@ -347,6 +322,11 @@ system
         for name in "xyz":
             self.assertAlmostEqual(fine[name], exact[name], delta=2e-5)
 
+    def test_one_state_that_bends(self):
+        """x' = -3 x with H = x: R = 3 x, found among forms without any J."""
+        text = self.explain("boundary x(0) = 1; system x' = -3 * x; energy H = x;")
+        self.assertIn("form  x' = (J(x) - R(x)) dH/dx\nx  (x)\nJ  [0]\nR  [3*x]\n", text)
+
     def test_explain_finds_the_structure_of_a_rigid_body(self):
         text = self.explain(self.BODY.format(solver="rk4", equations=self.FREE))
         self.assertIn("form  x' = (J(x) - R(x)) dH/dx\nx  (x, y, z)\n", text)
@@ -440,23 +420,12 @@ energy H = 2 [kg] * v^2 / 2 + 3 [N/m] * x^2 / 2;
 
     def test_exported_c_computes_the_same_rows(self):
         for text in (DRIVEN, self.CHAIN.format(solver="discrete_gradient"), DOUBLE.format(torque="0", friction="0")):
-            text = text.replace("ending_time = 50", "ending_time = 10")
-            with self.subTest(text=text[:80]), tempfile.TemporaryDirectory() as folder:
-                self.tactus(text, "export c", "-o", folder, folder=folder)
-                subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O0"], check=True, capture_output=True)
-                for solver in ("passive", "discrete_gradient", "midpoint"):
-                    there = subprocess.run([f"{folder}/m", "--solver", solver], capture_output=True, text=True, timeout=60, check=True)
-                    rows = list(csv.DictReader(io.StringIO(there.stdout)))
-                    names = [name for name in rows[0] if name != "t"]
-                    here = self.rows(text, "--solver", solver, "--show", ",".join(names))
-                    self.assertGreater(len(here), 100)
-                    for row, other in zip(rows, here, strict=True):
-                        for name in names:
-                            self.assertEqual(float(row[name]), other[name], f"{solver}: {name} at {row['t']}")
+            with self.subTest(text=text[:80]):
+                self.assert_exported_c_agrees(text.replace("ending_time = 50", "ending_time = 10"), ("passive", "discrete_gradient", "midpoint"))
+
+    def test_the_other_solvers_in_exported_c(self):
+        self.assert_exported_c_agrees(DRIVEN, ("passive_bs3", "passive_rk4", "gonzalez", "mean_value"))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    TACTUS = str(pathlib.Path(sys.argv.pop(1)).resolve())
-    unittest.main()
+    tactus_program.main(__doc__)

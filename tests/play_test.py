@@ -114,13 +114,15 @@ class Numbers(Play):
 
 class Mistakes(Play):
     def test_options(self):
-        for words, says in [(("--rate", 5), "--rate"), (("--speed", 1000), "--speed"), (("--spin", -1), "--spin"),
+        for words, says in [(("--rate", 5), "--rate"), (("--rate", "nan"), "`nan` is not a number"), (("--speed", "nan"), "--speed"), (("--for", "nan"), "--for"),
+                            (("--for", "inf"), "at least 0"), (("--spin", "nan"), "--spin"), (("--rate", "fast"), "`fast` is not a number"), (("--speed", 1000), "--speed"), (("--spin", -1), "--spin"),
                             (("--for", -1), "--for"), (("--set", "k"), "--set"), (("--set", "kk=1"), "kk"), (("--prot", 1), "--prot")]:
             with self.subTest(words):
                 done = self.play(TWO_BALL, "--headless", "--for", "0.1", *words, exit_code=2)
                 self.assertIn(says, done.stderr)
                 self.assertIn("hint", done.stderr)
-        self.assertIn("cannot be read", self.play("nothing.tact", "--headless", exit_code=2).stderr)
+        self.assertIn("there is no such file", self.play("nothing.tact", "--headless", exit_code=2).stderr)
+        self.assertIn("this is a directory", self.play(tempfile.gettempdir(), "--headless", exit_code=2).stderr)
         self.play("--headless", exit_code=2)
 
     def test_models(self):

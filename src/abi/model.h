@@ -605,6 +605,9 @@ struct tactus_model {
   /* A = J - R by rows where the equations are x' = A dH/dx + b, what ports let in being b; then 1 for each state that the energy depends
    * on, else 0: state_count * (state_count + 1) doubles. Null where that form is not known. */
   int (*structure)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* `derivative` and behind it `energy` at once, with the same bits: 2 state_count + 1 doubles. What both need, as the sine and cosine of an
+   * angle, is computed once. Null where nothing is gained, and where `derivative` has warm starts. */
+  int (*balance)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* Function `function` (TACTUS_SUBSYSTEM_..) of a subsystem at (t, x), x its own states. Warm starts as with `derivative` for the
    * derivative, else as with `fire`. Null without rates. */
   int (*subsystem)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x, double* result);
@@ -620,7 +623,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 8u
+#define TACTUS_ABI 9u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

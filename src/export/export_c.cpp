@@ -86,9 +86,9 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
   if (!program.structures.empty()) return "";
   if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
     const std::string call = solver == TACTUS_PASSIVE
-                                 ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count)", name)
-                                 : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count)", name,
-                                               solver == TACTUS_MIDPOINT ? 0 : 1);
+                                 ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count, 1)", name)
+                                 : fmt::format("tk_implicit_run(&{0}_model, &{0}_model, instance, {1}, h, count, 1)",
+                                               name, solver == TACTUS_MIDPOINT ? 0 : 1);
     entries.fixed_steps = name + "_fixed_steps";
     return fmt::format(R"(
 extern const tactus_model {0}_model;

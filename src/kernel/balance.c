@@ -179,15 +179,15 @@ static int tk_structured_steps(const tactus_model* model, tactus_instance* insta
 int tk_balanced_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   switch (solver) {
     case TACTUS_MIDPOINT:
-      return tk_implicit_run(model, model, instance, 0, h, count);
+      return tk_implicit_run(model, model, instance, 0, h, count, 0);
     case TACTUS_DISCRETE_GRADIENT:
-      return tk_implicit_run(model, model, instance, 1, h, count);
+      return tk_implicit_run(model, model, instance, 1, h, count, 0);
     case TACTUS_PASSIVE:
-      return tk_passive_run(model, instance, &tk_euler, h, count);
+      return tk_passive_run(model, instance, &tk_euler, h, count, 0);
     case TACTUS_PASSIVE_BS3:
-      return tk_passive_run(model, instance, &tk_bs3_fixed, h, count);
+      return tk_passive_run(model, instance, &tk_bs3_fixed, h, count, 0);
     case TACTUS_PASSIVE_RK4:
-      return tk_passive_run(model, instance, &tk_rk4, h, count);
+      return tk_passive_run(model, instance, &tk_rk4, h, count, 0);
     default:
       return tk_structured_steps(model, instance, solver, h, count);
   }

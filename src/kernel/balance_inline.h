@@ -23,31 +23,64 @@
 /* Corrections of an energy that one number makes, at most. */
 #define TK_ENERGY_ROUNDS 5
 
-/* In the integrators' scratch; an energy's result has one double more than a vector. */
+/* In the integrators' scratch; an energy's result has one double more than a vector, and one with the flow before it is 2 n + 1 doubles. */
 enum {
   TK_FLOW = TK_STAGES,
   TK_GRADIENT = TK_STAGES + 1,
-  TK_GRADIENT_THERE = TK_STAGES + 3,
-  TK_FIELD_2 = TK_STAGES + 5,
-  TK_FIELD_3 = TK_STAGES + 7,
+  TK_FLOW_THERE = TK_STAGES + 3,
+  TK_GRADIENT_THERE = TK_STAGES + 4,
+  TK_FIELD_2 = TK_STAGES + 6,
+  TK_FIELD_3 = TK_STAGES + 9,
   TK_FIELD_TRY = TK_STAGES + 11,
   TK_RESIDUAL = TK_STAGES + 12
 };
 
+/* Even places and odd ones apart: half as long a chain of sums that wait for each other. */
 TK_ALWAYS_INLINE double tk_inner(uint32_t n, const double* a, const double* b) {
-  double sum = 0.0;
-  for (uint32_t i = 0; i < n; i++) sum += a[i] * b[i];
-  return sum;
+  double even = 0.0;
+  double odd = 0.0;
+  for (uint32_t i = 0; i + 1 < n; i += 2) {
+    even += a[i] * b[i];
+    odd += a[i + 1] * b[i + 1];
+  }
+  if (n & 1u) even += a[n - 1] * b[n - 1];
+  return even + odd;
 }
 
-/* The energy's error that counts as none: as the model says, else what rounding can do to a sum of terms as large as these. `there` is the
- * energy's result at y. */
-TK_ALWAYS_INLINE double tk_energy_tolerance(const tactus_model* model, double wanted, const double* y,
-                                            const double* there) {
+/* tk_copy, in registers where `n` is a constant. */
+TK_ALWAYS_INLINE void tk_move(uint32_t n, const double* from, double* to, int specialised) {
+  if (specialised && n <= 2 * TK_LOCAL + 1) {
+    TK_UNROLL for (uint32_t i = 0; i < n; i++) to[i] = from[i];
+  } else {
+    tk_copy(n, from, to);
+  }
+}
+
+/* f at (t, x), behind it the energy's result: at once where the table can, which shares what both need. */
+TK_ALWAYS_INLINE int tk_flow_and_energy(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                                        double* both) {
+  if (model->balance) return model->balance(model, instance, t, x, both);
+  const int status = model->derivative(model, instance, t, x, both);
+  return status == TACTUS_OK ? model->energy(model, instance, t, x, both + model->state_count) : status;
+}
+
+/* The energy's result at (t, x) into both + n; and f before it, where that is had almost for nothing. */
+TK_ALWAYS_INLINE int tk_energy_at_end(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                                      double* both, int* has_flow) {
+  *has_flow = model->balance != 0;
+  if (model->balance) return model->balance(model, instance, t, x, both);
+  return model->energy(model, instance, t, x, both + model->state_count);
+}
+
+/* Whether an energy that is off by `error` counts as reached: as the model says, else within what rounding can do to a sum of terms as large as
+ * these, `times` over. `there` is the energy's result at y. */
+TK_ALWAYS_INLINE int tk_is_reached(const tactus_model* model, double error, double times, double wanted,
+                                   const double* y, const double* there) {
+  if (tk_abs(error) <= times * model->tolerance) return 1;
   const uint32_t n = model->state_count;
   double size = tk_abs(wanted) + tk_abs(there[n]);
   for (uint32_t i = 0; i < n; i++) size += tk_abs(there[i] * y[i]);
-  return tk_max(model->tolerance, 4.0 * 0x1p-53 * size);
+  return tk_abs(error) <= times * (4.0 * 0x1p-53) * size;
 }
 
 /* ---- Algorithm 1 ---- */
@@ -57,29 +90,48 @@ TK_ALWAYS_INLINE double tk_energy_tolerance(const tactus_model* model, double wa
 /* A step along a field line that is shorter than this part of the longest is straight: what it misses is lost beside the error of that one. */
 #define TK_STRAIGHT 0x1p-6
 
-/* Vectors of n, the energy's results of n + 1, k of as many vectors as the predictor has stages. */
+/* Vectors of n, the energy's results of n + 1 behind as many of the flow, k of as many vectors as the predictor has stages. */
 typedef struct tk_passive {
   double* x;
   double* after;
   double* predicted;
-  double* flow;
   double* here;
   double* there;
-  double* k2;
+  double* tried;
   double* trial;
   double* bend;
   double* k;
 } tk_passive;
 
-/* Moves `after`, where the energy's result is `there`, along the field line until H is `wanted`. 0: it does not get there, and both are
- * anything. A step is one of the explicit midpoint rule; the slopes at its end, which are needed anyway, make it one of Simpson's rule with the
- * step that follows, third order without a further evaluation. Steps that are short beside the longest are straight. */
+/* How far along the slopes at y + a g to go from y, g and H0 those there, so that H becomes H0 + error: of
+ *   H0 + s g.g1 + s^2 / 2 g1.C g1 + s^3 / 6 T(g1, g1, g1)
+ * the second derivative C and the third T, along g, are those of Hermite's cubic between y and y + a g; and C g is (g1 - g) / a, by which C grows
+ * from g to g1. What is left out is of the fourth order. `there` and `probe` are the energy's results at both; s = 2 a is a guess. 0: no good. */
+TK_ALWAYS_INLINE double tk_length_along(uint32_t n, const double* there, const double* probe, double squared,
+                                        double error, double a) {
+  const double across = tk_inner(n, there, probe);
+  const double turned = tk_inner(n, probe, probe) - 2.0 * across + squared;
+  const double over = 1.0 / a;
+  const double rise = (probe[n] - there[n]) * over;
+  const double second = (6.0 * rise - 4.0 * squared - 2.0 * across + 2.0 * turned) * over;
+  const double third = (6.0 * (squared + across) - 12.0 * rise) * over * over;
+  double s = 2.0 * a;
+  const double slope = 1.0 / (across + s * (second + 0.5 * third * s));
+  s -= (s * (across + s * (0.5 * second + third / 6.0 * s)) - error) * slope;
+  s -= (s * (across + s * (0.5 * second + third / 6.0 * s)) - error) * slope;
+  return s * over > 1.0 && s * over < 4.0 ? s : 0.0;
+}
+
+/* Moves `after`, where the energy's result is there + n, along the field line until H is `wanted`. 0: it does not get there, and both are
+ * anything. A step is one of the explicit midpoint rule, as long as what it has seen of H on its way says; the slopes at its end, which are
+ * needed anyway, make it one of Simpson's rule with the step that follows, third order without a further evaluation. Steps that are short beside
+ * the longest are straight. */
 TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, const tk_passive* v,
-                                          double t, double wanted, int* status) {
+                                          double t, double wanted, int* has_flow, int* status, int specialised) {
   const uint32_t n = model->state_count;
   double* const y = v->after;
-  double* const there = v->there;
-  double* const k2 = v->k2;
+  double* const there = v->there + n;
+  double* const k2 = v->tried + n;
   double* const trial = v->trial;
   double* const bend = v->bend; /* by which y misses Simpson's rule */
   double limit = 1.0;
@@ -87,31 +139,41 @@ TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_inst
   for (uint32_t i = 0; i < n; i++) bend[i] = 0.0;
   for (int round = 0; round < TK_FIELD_STEPS; round++) {
     const double error = wanted - there[n];
-    if (tk_abs(error) <= tk_energy_tolerance(model, wanted, y, there)) return 1;
+    if (tk_is_reached(model, error, 1.0, wanted, y, there)) return 1;
     const double slope = tk_inner(n, there, there);
-    const double s = limit * (error - tk_inner(n, there, bend)) / slope;
+    const double missing = error - tk_inner(n, there, bend);
+    double s = limit * missing / slope;
     if (!(slope > 0.0) || !tk_is_finite(s)) return 0;
     const int is_straight = tk_abs(s) <= TK_STRAIGHT * longest;
     if (is_straight) {
       for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + (bend[i] + s * there[i]);
     } else {
-      longest = tk_max(longest, tk_abs(s));
       for (uint32_t i = 0; i < n; i++) trial[i] = y[i] + (bend[i] + 0.5 * s * there[i]);
       *status = model->energy(model, instance, t, trial, k2);
       if (*status != TACTUS_OK) return 0;
+      if (limit == 1.0 && round == 0) {
+        const double better = tk_length_along(n, there, k2, slope, error, 0.5 * s);
+        s = better != 0.0 ? better : s;
+      }
+      longest = tk_max(longest, tk_abs(s));
       for (uint32_t i = 0; i < n; i++) {
         trial[i] = y[i] + (bend[i] + s * k2[i]);
         bend[i] = s / 6.0 * (there[i] - 2.0 * k2[i]);
       }
     }
-    *status = model->energy(model, instance, t, trial, k2);
+    int has_tried_flow = 0;
+    *status = tk_energy_at_end(model, instance, t, trial, v->tried, &has_tried_flow);
     if (*status != TACTUS_OK) return 0;
     if (tk_abs(wanted - k2[n]) < tk_abs(error)) {
       for (uint32_t i = 0; i < n; i++) bend[i] = is_straight ? 0.0 : bend[i] + s / 6.0 * k2[i];
-      tk_copy(n, trial, y);
-      tk_copy(n + 1, k2, there);
+      tk_move(n, trial, y, specialised);
+      if (has_tried_flow)
+        tk_move(2 * n + 1, v->tried, v->there, specialised);
+      else
+        tk_move(n + 1, k2, there, specialised);
+      *has_flow = has_tried_flow;
       limit = tk_min(1.0, 4.0 * limit);
-    } else if (tk_abs(error) <= 64.0 * tk_energy_tolerance(model, wanted, y, there)) {
+    } else if (tk_is_reached(model, error, 64.0, wanted, y, there)) {
       return 1; /* as near as rounding lets it */
     } else {
       for (uint32_t i = 0; i < n; i++) bend[i] = 0.0;
@@ -136,7 +198,7 @@ static inline int tk_leap(const tactus_model* model, tactus_instance* instance, 
     *status = model->energy(model, instance, t, after, there);
     const double error = there[n] - level;
     if (*status != TACTUS_OK || !tk_is_finite(error)) return 0;
-    if (tk_abs(error) <= tk_energy_tolerance(model, level, after, there)) return 1;
+    if (tk_is_reached(model, error, 1.0, level, after, there)) return 1;
     if (error < 0.0) {
       /* Illinois: an end that stays counts half. */
       error_above = below > 0.0 ? 0.5 * error_above : error_above;
@@ -158,53 +220,59 @@ static inline int tk_leap(const tactus_model* model, tactus_instance* instance, 
   return 0;
 }
 
-/* The step of an explicit method from x to `predicted`, its first stage being `flow`, the energy's slopes there `here`; and the mean of the
+/* The step of an explicit method from x to `predicted`, its first stage being `here`, the energy's slopes there behind it; and the mean of the
  * power g.f over its stages, weighted as the method does, which is how it integrates the book. */
 TK_ALWAYS_INLINE int tk_predict(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
-                                const tk_passive* v, double t, double t_after, double h, double* power) {
+                                const tk_passive* v, double t, double t_after, double h, double* power,
+                                int specialised) {
   const uint32_t n = model->state_count;
   const tk_fixed_vectors stages = {n, v->x, v->predicted, v->trial, v->k};
-  tk_copy(n, v->flow, v->k);
+  double* const slopes = v->tried + n;
+  tk_move(n, v->here, v->k, specialised);
   double sum = 0.0;
   int is_started = 0;
-  tk_add_term(method->b.weight[0], tk_inner(n, v->here, v->k), &is_started, &sum);
+  tk_add_term(method->b.weight[0], tk_inner(n, v->here + n, v->k), &is_started, &sum);
   for (int s = 1; s < method->stages; s++) {
     const double t_stage = t + method->c[s] * (t_after - t);
     int status = tk_fixed_stage(model, instance, method, &stages, s, t_stage, h, 0);
-    if (status == TACTUS_OK) status = model->energy(model, instance, t_stage, v->trial, v->k2);
+    if (status == TACTUS_OK) status = model->energy(model, instance, t_stage, v->trial, slopes);
     if (status != TACTUS_OK) return status;
-    tk_add_term(method->b.weight[s], tk_inner(n, v->k2, v->k + (uint64_t)s * n), &is_started, &sum);
+    tk_add_term(method->b.weight[s], tk_inner(n, slopes, v->k + (uint64_t)s * n), &is_started, &sum);
   }
   for (uint32_t i = 0; i < n; i++) v->predicted[i] = tk_advance(&stages, &method->b, method->stages, h, i, 0);
   *power = method->b.numerator / method->b.denominator * sum;
   return TACTUS_OK;
 }
 
-/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is the energy's result at x, `there` then that at `after`. */
-TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
-                                     const tk_passive* v, double t, double t_after, double h, double* ledger) {
+/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is what holds at x, without f unless `has_flow`; `there` and
+ * `has_flow` are then the same of `after`. */
+TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance* instance,
+                                     const tk_fixed_method* method, const tk_passive* v, double t, double t_after,
+                                     double h, double* ledger, int* has_flow, int specialised) {
   const uint32_t n = model->state_count;
   const double* const x = v->x;
   double* const after = v->after;
-  double* const flow = v->flow;
-  double* const here = v->here;
-  double* const there = v->there;
+  const double* const flow = v->here;
+  const double* const here = v->here + n;
+  double* const there = v->there + n;
   double power = 0.0;
-  int status = model->derivative(model, instance, t, x, flow);
-  if (status == TACTUS_OK) status = tk_predict(model, instance, method, v, t, t_after, h, &power);
+  int status = *has_flow ? TACTUS_OK : model->derivative(model, instance, t, x, v->here);
+  *has_flow = 0;
+  if (status == TACTUS_OK) status = tk_predict(model, instance, method, v, t, t_after, h, &power, specialised);
   if (status != TACTUS_OK) return status;
   const double level = here[n];
   const double due = level - ledger[TACTUS_LEDGER_BOOKED] + h * power;
-  tk_copy(n, v->predicted, after);
+  tk_move(n, v->predicted, after, specialised);
   status = model->energy(model, instance, t_after, after, there);
   if (status != TACTUS_OK) return status;
 
   int is_there = 0;
-  const int is_deadlock = tk_inner(n, here, here) == 0.0 && power == 0.0;
+  const int is_deadlock = power == 0.0 && tk_inner(n, here, here) == 0.0;
   if (!is_deadlock) {
-    is_there = tk_follow_field_line(model, instance, v, t_after, due, &status);
+    is_there = tk_follow_field_line(model, instance, v, t_after, due, has_flow, &status, specialised);
     if (status != TACTUS_OK) return status;
     if (!is_there && tk_inner(n, here, flow) < 0.0) {
+      *has_flow = 0;
       is_there = tk_leap(model, instance, t_after, h, level, x, flow, after, there, &status);
       if (status != TACTUS_OK) return status;
       if (is_there) {
@@ -219,18 +287,21 @@ TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance*
     }
   }
   if (!is_there) {
-    tk_copy(n, v->predicted, after);
+    *has_flow = 0;
+    tk_move(n, v->predicted, after, specialised);
     status = model->energy(model, instance, t_after, after, there);
     if (status != TACTUS_OK) return status;
-    if (tk_abs(there[n] - due) > tk_energy_tolerance(model, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
+    if (!tk_is_reached(model, there[n] - due, 1.0, due, after, there)) ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
   ledger[TACTUS_LEDGER_BOOKED] = there[n] - due;
   return TACTUS_OK;
 }
 
+/* `specialised` is a literal 1 when `model` and `method` are constants. */
 TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
-                                    double h, int64_t count) {
-  double local[8][TK_LOCAL + 1];
+                                    double h, int64_t count, int specialised) {
+  double local[4][TK_LOCAL];
+  double both[3][2 * TK_LOCAL + 1];
   double local_k[TK_FIXED_STAGES * TK_LOCAL];
   const uint32_t n = model->state_count;
   const int small = n <= TK_LOCAL;
@@ -241,34 +312,40 @@ TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* 
   v.x = tk_states(model, instance);
   v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
   v.predicted = small ? local[1] : tk_stage_vector(model, instance, TK_RESIDUAL);
-  v.flow = small ? local[2] : tk_stage_vector(model, instance, TK_FLOW);
-  v.here = small ? local[3] : tk_stage_vector(model, instance, TK_GRADIENT);
-  v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
-  v.k2 = small ? local[5] : tk_stage_vector(model, instance, TK_FIELD_2);
-  v.trial = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_TRY);
-  v.bend = small ? local[7] : tk_stage_vector(model, instance, TK_FIELD_3);
+  v.here = small ? both[0] : tk_stage_vector(model, instance, TK_FLOW);
+  v.there = small ? both[1] : tk_stage_vector(model, instance, TK_FLOW_THERE);
+  v.tried = small ? both[2] : tk_stage_vector(model, instance, TK_FIELD_2);
+  v.trial = small ? local[2] : tk_stage_vector(model, instance, TK_FIELD_TRY);
+  v.bend = small ? local[3] : tk_stage_vector(model, instance, TK_FIELD_3);
   v.k = small ? local_k : tk_stage_vector(model, instance, TK_DENSE);
   if (n > 0 && count > 0) {
-    const int status = model->energy(model, instance, instance->time, v.x, v.here);
+    const int status = model->energy(model, instance, instance->time, v.x, v.here + n);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
   }
+  int has_flow = 0;
   for (int64_t done = 0; done < count; done++) {
     const double t_after = start + (double)(instance->steps + 1) * h;
     if (n > 0) {
-      int status = tk_passive_step(model, instance, method, &v, instance->time, t_after, h, ledger);
+      int status =
+          tk_passive_step(model, instance, method, &v, instance->time, t_after, h, ledger, &has_flow, specialised);
       if (status != TACTUS_OK) return tk_fail(instance, status, -1);
       const int32_t index = tk_first_not_finite(n, v.after);
       if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
       if (model->constraint_count > 0) {
-        const double level = v.there[n];
+        double* const there = v.there + n;
+        const double level = there[n];
+        has_flow = 0;
         status = tk_project(model, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
         if (status != TACTUS_OK) return status;
-        status = model->energy(model, instance, t_after, v.after, v.there);
+        status = model->energy(model, instance, t_after, v.after, there);
         if (status != TACTUS_OK) return tk_fail(instance, status, -1);
-        ledger[TACTUS_LEDGER_BOOKED] += v.there[n] - level;
+        ledger[TACTUS_LEDGER_BOOKED] += there[n] - level;
       }
-      tk_copy(n, v.after, v.x);
-      tk_copy(n + 1, v.there, v.here);
+      tk_move(n, v.after, v.x, specialised);
+      if (has_flow)
+        tk_move(2 * n + 1, v.there, v.here, specialised);
+      else
+        tk_move(n + 1, v.there + n, v.here + n, specialised);
     }
     instance->steps++;
     instance->time = t_after;
@@ -278,38 +355,43 @@ TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* 
 
 /* ---- the implicit midpoint rule, and the discrete gradient that stands on it ---- */
 
-/* What an implicit run works on. Vectors of n, the energy's results of n + 1. `core`: the states that anything depends on, in this order rows
- * and columns of `matrix`; the others follow from them. Empty where the matrix is that of linear.c. Columns of one colour share no row of the
- * core, so that one tangent gives them all: fewer than the table's own colours, which heed the other rows, too. */
+/* What an implicit run works on. Vectors of n; `here`, at the middle, and `there`, at the end, are the flow and behind it the energy's result.
+ * `core`: the states that anything depends on, in this order rows and columns of `matrix`; the others follow from them. Empty where the matrix
+ * is that of linear.c. Columns of one colour share no row of the core, so that one tangent gives them all: fewer than the table's own colours,
+ * which heed the other rows, too. Entry e of the matrix, of colour k for colour_start[k] <= e < colour_start[k + 1], is at place[e] and comes from
+ * row[e] of the tangent. */
 typedef struct tk_implicit {
   uint32_t n;
   double* x;
   double* after;
   double* middle;
-  double* flow;
-  double* gradient;
+  double* here;
   double* there;
   double* residual;
   double* along_slope;
   uint32_t core_count;
-  uint32_t* core;
-  uint32_t* colour; /* by place in `core` */
+  uint8_t* core;
+  uint8_t* colour; /* by place in `core` */
   uint32_t colour_count;
+  uint16_t* colour_start;
+  uint8_t* place;
+  uint8_t* row;
   double* matrix;
   double* kept;
 } tk_implicit;
 
-/* Finds the core of at most TK_LOCAL states and colours it. */
+/* Finds the core of at most TK_LOCAL states, colours it, and lists the entries of its matrix. */
 TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v) {
   const uint32_t* const start = model->jacobian.start;
   uint32_t taken[TK_LOCAL]; /* by colour, a bit for each row */
+  uint32_t rows_of[TK_LOCAL];
   uint32_t is_core = 0;
   v->core_count = 0;
   v->colour_count = 0;
   for (uint32_t i = 0; i < v->n; i++) {
     if (start && start[i] == start[i + 1]) continue;
     is_core |= 1u << i;
-    v->core[v->core_count++] = i;
+    v->core[v->core_count++] = (uint8_t)i;
   }
   for (uint32_t c = 0; c < v->core_count; c++) {
     uint32_t rows = 0xffffffffu; /* a table filled by hand need not have a pattern */
@@ -318,99 +400,114 @@ TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v) {
       for (uint32_t e = start[v->core[c]]; e < start[v->core[c] + 1]; e++) rows |= 1u << model->jacobian.index[e];
     }
     rows &= is_core;
+    rows_of[c] = rows;
     uint32_t colour = 0;
     while (colour < v->colour_count && (taken[colour] & rows) != 0) colour++;
     if (colour == v->colour_count) taken[v->colour_count++] = 0;
     taken[colour] |= rows;
-    v->colour[c] = colour;
+    v->colour[c] = (uint8_t)colour;
   }
+  uint32_t entry = 0;
+  for (uint32_t colour = 0; colour < v->colour_count; colour++) {
+    v->colour_start[colour] = (uint16_t)entry;
+    for (uint32_t c = 0; c < v->core_count; c++) {
+      if (v->colour[c] != colour) continue;
+      for (uint32_t r = 0; r < v->core_count; r++) {
+        if (!(rows_of[c] & (1u << v->core[r]))) continue;
+        v->place[entry] = (uint8_t)(r * v->core_count + c);
+        v->row[entry++] = v->core[r];
+      }
+    }
+  }
+  v->colour_start[v->colour_count] = (uint16_t)entry;
 }
 
-/* matrix = shift - df/dx at (t, y) over the core, by tangents; factored where it has more than 2 rows. */
-TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
-                                    const tk_implicit* v, double t, const double* y, double shift) {
-  const uint32_t count = v->core_count;
+/* Before the first matrix of a run: the direction moves nothing but the core, and small matrices have their zeros for all of it. */
+TK_ALWAYS_INLINE int tk_begin_core(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                   const tk_implicit* v) {
   if (!table->tangent || table->layout.size - table->layout.linear < tk_linear_size(table)) return TACTUS_NO_SOLVER;
+  tk_zero((uint32_t)tactus_direction_size(model), tactus_data(instance) + model->layout.linear);
+  tk_zero(TK_LOCAL, v->matrix);
+  return TACTUS_OK;
+}
+
+/* matrix = 1 - h / 2 df/dx at (t, y) over the core, by tangents; factored where it has more than 2 rows. */
+TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                    const tk_implicit* v, double t, const double* y, double h) {
+  const uint32_t count = v->core_count;
   double* const direction = tactus_data(instance) + model->layout.linear;
   double* const result = direction + tactus_direction_size(model);
   double* const moved = direction + tactus_direction_states(model);
-  tk_zero((uint32_t)tactus_direction_size(model), direction);
+  double* const w = v->matrix;
+  if (count > 2) tk_zero(count * count, w);
+  for (uint32_t c = 0; c < count; c++) w[c * count + c] = 0.0;
   for (uint32_t colour = 0; colour < v->colour_count; colour++) {
     for (uint32_t c = 0; c < count; c++) moved[v->core[c]] = v->colour[c] == colour ? 1.0 : 0.0;
     const int status = table->tangent(table, instance, TACTUS_OF_DERIVATIVE, t, y, direction, result);
     if (status != TACTUS_OK) return status;
-    for (uint32_t c = 0; c < count; c++) {
-      const uint32_t column = v->core[c];
-      if (v->colour[c] != colour) continue;
-      for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = 0.0;
-      if (!model->jacobian.start) {
-        for (uint32_t r = 0; r < count; r++) v->matrix[r * count + c] = -result[r];
-      } else {
-        for (uint32_t e = model->jacobian.start[column]; e < model->jacobian.start[column + 1]; e++) {
-          for (uint32_t r = 0; r < count; r++) {
-            if (v->core[r] == model->jacobian.index[e]) v->matrix[r * count + c] = -result[v->core[r]];
-          }
-        }
-      }
-      v->matrix[c * count + c] += shift;
-    }
+    for (uint32_t e = v->colour_start[colour]; e < v->colour_start[colour + 1]; e++)
+      w[v->place[e]] = -0.5 * h * result[v->row[e]];
   }
-  if (count > 2) return tk_lu_factor((int)count, v->matrix, v->kept);
-  const double size = count == 2   ? v->matrix[0] * v->matrix[3] - v->matrix[1] * v->matrix[2]
-                      : count == 1 ? v->matrix[0]
-                                   : 1.0;
+  for (uint32_t c = 0; c < count; c++) w[c * count + c] += 1.0;
+  if (count > 2) return tk_lu_factor((int)count, w, v->kept);
+  const double size = count == 2 ? w[0] * w[3] - w[1] * w[2] : count == 1 ? w[0] : 1.0;
+  v->kept[0] = 1.0 / size;
   if (!tk_is_finite(size)) return TACTUS_NOT_FINITE;
   return size == 0.0 ? TACTUS_SINGULAR : TACTUS_OK;
 }
 
-/* b, a vector of n, becomes the solution; outside of the core b over the shift, h / 2 b. */
-TK_ALWAYS_INLINE void tk_core_solve(const tk_implicit* v, double h, double* b) {
+/* b, a vector of n, becomes the solution; outside of the core it stays. */
+TK_ALWAYS_INLINE void tk_core_solve(const tk_implicit* v, double* b) {
   const uint32_t count = v->core_count;
-  double right[TK_LOCAL];
-  for (uint32_t c = 0; c < count; c++) right[c] = b[v->core[c]];
-  for (uint32_t i = 0; i < v->n; i++) b[i] = 0.5 * h * b[i];
+  const double* const w = v->matrix;
   if (count == 2) {
-    const double* const w = v->matrix;
-    const double over = 1.0 / (w[0] * w[3] - w[1] * w[2]);
-    b[v->core[0]] = (w[3] * right[0] - w[1] * right[1]) * over;
-    b[v->core[1]] = (w[0] * right[1] - w[2] * right[0]) * over;
-    return;
+    const double first = b[v->core[0]];
+    const double second = b[v->core[1]];
+    const double first_moved = (w[3] * first - w[1] * second) * v->kept[0];
+    const double second_moved = (w[0] * second - w[2] * first) * v->kept[0];
+    /* Written whole: what reads it next need not wait for two places of it. */
+    for (uint32_t i = 0; i < v->n; i++) b[i] = i == v->core[0] ? first_moved : i == v->core[1] ? second_moved : b[i];
+  } else if (count == 1) {
+    b[v->core[0]] = b[v->core[0]] * v->kept[0];
+  } else if (count > 2) {
+    double right[TK_LOCAL];
+    for (uint32_t c = 0; c < count; c++) right[c] = b[v->core[c]];
+    tk_lu_substitute((int)count, w, v->kept, right);
+    for (uint32_t c = 0; c < count; c++) b[v->core[c]] = right[c];
   }
-  if (count == 1) {
-    b[v->core[0]] = right[0] / v->matrix[0];
-    return;
-  }
-  if (count > 0) tk_lu_substitute((int)count, v->matrix, v->kept, right);
-  for (uint32_t c = 0; c < count; c++) b[v->core[c]] = right[c];
 }
 
 TK_ALWAYS_INLINE int tk_implicit_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
-                                        const tk_implicit* v, double t, const double* y, double shift) {
-  if (v->matrix) return tk_core_matrix(model, table, instance, v, t, y, shift);
+                                        const tk_implicit* v, double t, const double* y, double h) {
+  if (v->matrix) return tk_core_matrix(model, table, instance, v, t, y, h);
   const int status = tk_linear_differentiate(table, instance, t, y, 0);
-  return status == TACTUS_OK ? tk_linear_factor(table, instance, shift) : status;
+  return status == TACTUS_OK ? tk_linear_factor(table, instance, 2.0 / h) : status;
 }
 
+/* b becomes the solution of (1 - h / 2 df/dx) z = b. */
 TK_ALWAYS_INLINE void tk_implicit_solve(const tactus_model* table, tactus_instance* instance, const tk_implicit* v,
                                         double h, double* b) {
-  if (v->matrix)
-    tk_core_solve(v, h, b);
-  else
-    tk_linear_solve(table, instance, b);
+  if (v->matrix) {
+    tk_core_solve(v, b);
+    return;
+  }
+  for (uint32_t i = 0; i < v->n; i++) b[i] = 2.0 / h * b[i];
+  tk_linear_solve(table, instance, b);
 }
 
-/* Newton's correction of `after`, whose residual x + h (f + along g) - after is given; with the energy's result `there` at `after`, of `along`
+/* Newton's correction of `after`, whose residual x + h (f + along g) - after is given; with the energy's result there + n at `after`, of `along`
  * too, towards H = due. */
 TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* instance, const tk_implicit* v, double h,
                                  int sees_energy, double due, double* along) {
   const uint32_t n = v->n;
-  for (uint32_t i = 0; i < n; i++) v->residual[i] = 2.0 / h * v->residual[i];
   tk_implicit_solve(table, instance, v, h, v->residual);
   if (sees_energy) {
-    for (uint32_t i = 0; i < n; i++) v->along_slope[i] = 2.0 * v->gradient[i];
+    const double* const gradient = v->here + n;
+    const double* const there = v->there + n;
+    for (uint32_t i = 0; i < n; i++) v->along_slope[i] = h * gradient[i];
     tk_implicit_solve(table, instance, v, h, v->along_slope);
     const double change =
-        (due - v->there[n] - tk_inner(n, v->there, v->residual)) / tk_inner(n, v->there, v->along_slope);
+        (due - there[n] - tk_inner(n, there, v->residual)) * (1.0 / tk_inner(n, there, v->along_slope));
     if (tk_is_finite(change)) {
       *along += change;
       for (uint32_t i = 0; i < n; i++) v->residual[i] += change * v->along_slope[i];
@@ -420,35 +517,40 @@ TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* ins
 }
 
 /* One implicit step from x to `after`: the midpoint rule, moved along g where the model's energy is to be kept. `stored` is H(x), then
- * H(after). */
+ * H(after); f(x) is `there` where `has_flow`, and then f(after). */
 TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                       const tk_implicit* v, int keeps_energy, double t, double t_after, double h,
-                                      double* ledger, double* stored) {
+                                      double* ledger, double* stored, int* has_flow) {
   const uint32_t n = v->n;
   const double t_middle = t + 0.5 * (t_after - t);
   const double level = keeps_energy ? *stored - ledger[TACTUS_LEDGER_BOOKED] : 0.0;
+  double* const flow = v->here;
+  double* const gradient = v->here + n;
+  double* const there = v->there + n;
 
-  int status = model->derivative(model, instance, t, v->x, v->flow);
+  /* One Newton's step from the middle that f(x) leads to: what it leaves is of the order h^5. */
+  int status = *has_flow ? TACTUS_OK : model->derivative(model, instance, t, v->x, v->there);
+  *has_flow = 0;
   if (status != TACTUS_OK) return status;
-  for (uint32_t i = 0; i < n; i++) {
-    v->middle[i] = v->x[i] + 0.5 * h * v->flow[i];
-    v->residual[i] = v->flow[i];
-  }
-  status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, 2.0 / h);
-  if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, v->flow);
+  for (uint32_t i = 0; i < n; i++) v->middle[i] = v->x[i] + 0.5 * h * v->there[i];
+  status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
+  if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, flow);
   if (status != TACTUS_OK) return status;
   double move = 0.0;
   double size = 0.0;
   for (uint32_t i = 0; i < n; i++) {
-    v->after[i] = v->x[i] + h * v->flow[i];
-    move = tk_max(move, tk_abs(h * (v->flow[i] - v->residual[i])));
+    v->after[i] = v->x[i] + h * v->there[i];
+    v->residual[i] = h * (flow[i] - v->there[i]);
+    move = tk_max(move, tk_abs(v->residual[i]));
     size = tk_max(size, tk_abs(v->after[i]));
   }
+  tk_implicit_solve(table, instance, v, h, v->residual);
+  for (uint32_t i = 0; i < n; i++) v->after[i] += v->residual[i];
 
   double along = 0.0;
+  double change = 0.0;
   double due = level;
   double last = 0.0;
-  int has_along = 0;
   int is_balanced = keeps_energy;
   int sees_energy = keeps_energy && move <= TK_NEAR * size;
   for (int round = 0;; round++) {
@@ -464,120 +566,143 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
     for (uint32_t i = 0; i < n; i++) v->middle[i] = 0.5 * (v->x[i] + v->after[i]);
     /* Where corrections do not shrink, f has bent since: its Jacobian is taken again. */
     if (round > 0 && round % TK_JACOBIAN_HOLDS == 0)
-      status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, 2.0 / h);
-    if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, v->flow);
-    if (status == TACTUS_OK && sees_energy) status = model->energy(model, instance, t_middle, v->middle, v->gradient);
+      status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
+    if (status == TACTUS_OK)
+      status = sees_energy ? tk_flow_and_energy(model, instance, t_middle, v->middle, v->here)
+                           : model->derivative(model, instance, t_middle, v->middle, flow);
+    if (status == TACTUS_OK && sees_energy) status = model->energy(model, instance, t_after, v->after, there);
     if (status != TACTUS_OK) return status;
-    if (sees_energy) due = level + h * tk_inner(n, v->gradient, v->flow);
+    if (sees_energy) due = level + h * tk_inner(n, gradient, flow);
     move = 0.0;
     size = 0.0;
+    double steepest = 0.0;
     for (uint32_t i = 0; i < n; i++) {
-      v->residual[i] = v->x[i] - v->after[i] + h * (along != 0.0 ? v->flow[i] + along * v->gradient[i] : v->flow[i]);
+      v->residual[i] = v->x[i] - v->after[i] + h * (sees_energy ? flow[i] + along * gradient[i] : flow[i]);
+    }
+    /* What follows from the core is put right by the rule itself. */
+    for (uint32_t c = 0; c < (v->matrix ? v->core_count : n); c++) {
+      const uint32_t i = v->matrix ? v->core[c] : c;
       move = tk_max(move, tk_abs(v->residual[i]));
       size = tk_max(size, tk_abs(v->after[i]));
+      if (sees_energy) steepest = tk_max(steepest, tk_abs(gradient[i]));
     }
     if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
+    /* What the energy still asks for moves the end, too. */
+    if (sees_energy) {
+      change = (due - there[n] - tk_inner(n, there, v->residual)) / (h * tk_inner(n, gradient, there));
+      if (tk_is_finite(change)) move = tk_max(move, tk_abs(h * change) * steepest);
+    }
     const int is_settled =
         move <= TK_SETTLED * size || (round > 4 && move >= 0.5 * last && move <= 1e3 * TK_SETTLED * size);
-    if (is_settled && (has_along || !is_balanced)) break;
+    if (is_settled && (sees_energy || !is_balanced)) break;
     if (is_balanced && !sees_energy && move <= TK_NEAR * size) {
       sees_energy = 1;
-      status = model->energy(model, instance, t_middle, v->middle, v->gradient);
-      due = level + h * tk_inner(n, v->gradient, v->flow);
+      status = model->energy(model, instance, t_middle, v->middle, gradient);
+      due = level + h * tk_inner(n, gradient, flow);
+      if (status == TACTUS_OK) status = model->energy(model, instance, t_after, v->after, there);
+      if (status != TACTUS_OK) return status;
     }
-    if (status == TACTUS_OK && sees_energy) {
-      status = model->energy(model, instance, t_after, v->after, v->there);
-      has_along = 1;
-    }
-    if (status != TACTUS_OK) return status;
     tk_correct(table, instance, v, h, sees_energy, due, &along);
     last = move;
   }
   if (keeps_energy && !is_balanced) {
-    status = model->energy(model, instance, t_middle, v->middle, v->gradient);
+    status = model->energy(model, instance, t_middle, v->middle, gradient);
     if (status != TACTUS_OK) return status;
-    due = level + h * tk_inner(n, v->gradient, v->flow);
+    due = level + h * tk_inner(n, gradient, flow);
     ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
 
   /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has; and the energy
-   * by how far along g. What rounding leaves is booked. */
+   * by how far along g: first from where it was last looked at, which is no further than what is settled. What rounding leaves is booked. */
+  if (is_balanced && tk_is_finite(change)) along += change;
   for (int round = 0;; round++) {
     for (uint32_t i = 0; i < n; i++)
-      v->after[i] = v->x[i] + h * (is_balanced ? v->flow[i] + along * v->gradient[i] : v->flow[i]);
+      v->after[i] = v->x[i] + h * (is_balanced ? flow[i] + along * gradient[i] : flow[i]);
     if (!keeps_energy) return TACTUS_OK;
-    status = model->energy(model, instance, t_after, v->after, v->there);
+    status = tk_energy_at_end(model, instance, t_after, v->after, v->there, has_flow);
     if (status != TACTUS_OK) return status;
-    *stored = v->there[n];
+    *stored = there[n];
     const double error = due - *stored;
     ledger[TACTUS_LEDGER_BOOKED] = -error;
-    const double change = error / (h * tk_inner(n, v->gradient, v->there));
-    if (!is_balanced || round == TK_ENERGY_ROUNDS - 1 || !tk_is_finite(change) ||
-        tk_abs(error) <= tk_energy_tolerance(model, due, v->after, v->there))
-      break;
+    if (!is_balanced || round == TK_ENERGY_ROUNDS - 1 || tk_is_reached(model, error, 1.0, due, v->after, there)) break;
+    change = error / (h * tk_inner(n, gradient, there));
+    if (!tk_is_finite(change)) break;
     along += change;
   }
   return TACTUS_OK;
 }
 
+/* `specialised` is a literal 1 when `model` is a constant. */
 TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
-                                     int keeps_energy, double h, int64_t count) {
-  double local[7][TK_LOCAL + 1];
+                                     int keeps_energy, double h, int64_t count, int specialised) {
+  double local[4][TK_LOCAL];
+  double both[2][2 * TK_LOCAL + 1];
   double matrix[TK_LOCAL * TK_LOCAL];
   double kept[2 * TK_LOCAL];
-  uint32_t core[TK_LOCAL];
-  uint32_t colour[TK_LOCAL];
+  uint8_t core[TK_LOCAL];
+  uint8_t colour[TK_LOCAL];
+  uint16_t colour_start[TK_LOCAL + 1];
+  uint8_t place[TK_LOCAL * TK_LOCAL];
+  uint8_t row[TK_LOCAL * TK_LOCAL];
   const uint32_t n = model->state_count;
   const int small = n <= TK_LOCAL;
   double* const states = tk_states(model, instance);
   const double start = tk_enter_grid(instance, h);
   if (keeps_energy && (!model->energy || model->ledger == 0)) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
-  double* const ledger =
-      keeps_energy ? tactus_data(instance) + model->layout.discrete + model->ledger - 1 : (double*)0;
+  double* const ledger = keeps_energy ? tactus_data(instance) + model->layout.discrete + model->ledger - 1 : (double*)0;
 
   tk_implicit v;
   v.n = n;
   v.x = states;
   v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
   v.middle = small ? local[1] : tk_stage_vector(model, instance, TK_FIELD_TRY);
-  v.flow = small ? local[2] : tk_stage_vector(model, instance, TK_FLOW);
-  v.gradient = small ? local[3] : tk_stage_vector(model, instance, TK_GRADIENT);
-  v.there = small ? local[4] : tk_stage_vector(model, instance, TK_GRADIENT_THERE);
-  v.residual = small ? local[5] : tk_stage_vector(model, instance, TK_RESIDUAL);
-  v.along_slope = small ? local[6] : tk_stage_vector(model, instance, TK_FIELD_2);
+  v.here = small ? both[0] : tk_stage_vector(model, instance, TK_FLOW);
+  v.there = small ? both[1] : tk_stage_vector(model, instance, TK_FLOW_THERE);
+  v.residual = small ? local[2] : tk_stage_vector(model, instance, TK_RESIDUAL);
+  v.along_slope = small ? local[3] : tk_stage_vector(model, instance, TK_FIELD_2);
   v.matrix = small ? matrix : (double*)0;
   v.kept = kept;
   v.core = core;
   v.colour = colour;
+  v.colour_start = colour_start;
+  v.place = place;
+  v.row = row;
   v.core_count = 0;
   v.colour_count = 0;
-  if (small) tk_find_core(model, &v);
+  if (small) {
+    tk_find_core(model, &v);
+    const int status = n > 0 && count > 0 ? tk_begin_core(model, table, instance, &v) : TACTUS_OK;
+    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  }
 
   double stored = 0.0;
   if (keeps_energy && n > 0 && count > 0) {
-    const int status = model->energy(model, instance, instance->time, v.x, v.there);
+    const int status = model->energy(model, instance, instance->time, v.x, v.there + n);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
-    stored = v.there[n];
+    stored = v.there[2 * n];
   }
+  int has_flow = 0;
   for (int64_t done = 0; done < count; done++) {
     const double t = instance->time;
     const double t_after = start + (double)(instance->steps + 1) * h;
     if (n > 0) {
-      int status = tk_implicit_step(model, table, instance, &v, keeps_energy, t, t_after, h, ledger, &stored);
+      int status =
+          tk_implicit_step(model, table, instance, &v, keeps_energy, t, t_after, h, ledger, &stored, &has_flow);
       if (status != TACTUS_OK) return tk_fail(instance, status, -1);
       const int32_t index = tk_first_not_finite(n, v.after);
       if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
       if (model->constraint_count > 0) {
+        has_flow = 0;
         status = tk_project(table, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
         if (status != TACTUS_OK) return status;
         if (keeps_energy) {
-          status = model->energy(model, instance, t_after, v.after, v.there);
+          status = model->energy(model, instance, t_after, v.after, v.there + n);
           if (status != TACTUS_OK) return tk_fail(instance, status, -1);
-          ledger[TACTUS_LEDGER_BOOKED] += v.there[n] - stored;
-          stored = v.there[n];
+          ledger[TACTUS_LEDGER_BOOKED] += v.there[2 * n] - stored;
+          stored = v.there[2 * n];
         }
       }
-      tk_copy(n, v.after, v.x);
+      tk_move(n, v.after, v.x, specialised);
     }
     instance->steps++;
     instance->time = t_after;

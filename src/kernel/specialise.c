@@ -59,18 +59,18 @@ int tk_model_bs3_steps(const tactus_model* model, tactus_instance* instance, int
 
 int tk_model_midpoint_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   if (solver != TACTUS_MIDPOINT) return tk_fixed_steps(model, instance, solver, h, count);
-  return tk_implicit_run(&tk_the_model, model, instance, 0, h, count);
+  return tk_implicit_run(&tk_the_model, model, instance, 0, h, count, 1);
 }
 
 int tk_model_discrete_gradient_steps(const tactus_model* model, tactus_instance* instance, int solver, double h,
                                      int64_t count) {
   if (solver != TACTUS_DISCRETE_GRADIENT) return tk_fixed_steps(model, instance, solver, h, count);
-  return tk_implicit_run(&tk_the_model, model, instance, 1, h, count);
+  return tk_implicit_run(&tk_the_model, model, instance, 1, h, count, 1);
 }
 
 int tk_model_passive_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count) {
   if (solver != TACTUS_PASSIVE) return tk_fixed_steps(model, instance, solver, h, count);
-  return tk_passive_run(&tk_the_model, instance, &tk_euler, h, count);
+  return tk_passive_run(&tk_the_model, instance, &tk_euler, h, count, 1);
 }
 
 int tk_model_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,

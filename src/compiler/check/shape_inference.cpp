@@ -100,10 +100,65 @@ class Inference {
       }
       return;
     }
-    // Once the joined parts have said all they know themselves: where they differ, the join is the one to mend.
+    // Once the joined parts have said all they know themselves: where they differ, the join is the one to mend. What a join tells one
+    // part is followed through that part before the next is looked at: a chain of parts settles in one pass, not in one for each link.
+    if (tree_.joins.empty()) return;
+    settled_.clear();
+    if (uses_.empty()) find_uses();
+    std::vector<std::uint32_t> joins = first_joins_;
+    for (std::size_t next = 0; next < joins.size(); ++next) {
+      relate(related_[joins[next]].left, related_[joins[next]].right, likely);
+      follow_settled(likely, joins);
+    }
+  }
+
+  // Two sides of the same shape, and in which of them names occur.
+  void find_uses() {
+    uses_.resize(model_.symbols.size());
+    for (std::size_t i = 0; i < tree_.equations.size(); ++i) {
+      if (!is_of_join_[i]) add_related(tree_.equations[i].left, tree_.equations[i].right);
+    }
+    for (const parse::Power& power : tree_.powers) add_related(power.in, power.out);
+    first_join_ = static_cast<std::uint32_t>(related_.size());
     for (const parse::Join& join : tree_.joins) {
       for (const std::uint32_t i : {join.equation, join.equation + 1})
-        relate(tree_.equations[i].left, tree_.equations[i].right, likely);
+        add_related(tree_.equations[i].left, tree_.equations[i].right);
+    }
+    for (std::uint32_t k = first_join_; k < related_.size(); ++k) first_joins_.push_back(k);
+  }
+
+  // Long sums, as of all energies, would be looked at once for each name: they wait for the next pass.
+  void add_related(NodeId left, NodeId right) {
+    constexpr std::size_t most_names = 64;
+    std::vector<std::uint32_t> names;
+    std::vector<NodeId> waiting = {left, right};
+    while (!waiting.empty() && names.size() <= most_names) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      if (tree_[id].kind == NodeKind::name) {
+        if (const auto found = model_.find(tree_[id].name)) names.push_back(found->value);
+      }
+      for (const parse::Child& child : tree_.children_of(id)) waiting.push_back(child.node);
+    }
+    if (names.size() > most_names) return;
+    std::ranges::sort(names);
+    const auto repeated = std::ranges::unique(names);
+    names.erase(repeated.begin(), repeated.end());
+    for (const std::uint32_t name : names) uses_[name].push_back(static_cast<std::uint32_t>(related_.size()));
+    related_.push_back({left, right});
+  }
+
+  // Every name settles once, so that each use is looked at once for each name in it. Joins of a settled name come last: behind `joins`.
+  void follow_settled(bool likely, std::vector<std::uint32_t>& joins) {
+    while (!settled_.empty()) {
+      const SymbolId symbol = settled_.back();
+      settled_.pop_back();
+      for (const std::uint32_t k : uses_[symbol.value]) {
+        if (k >= first_join_)
+          joins.push_back(k);
+        else
+          relate(related_[k].left, related_[k].right, likely);
+      }
     }
   }
 
@@ -141,6 +196,7 @@ class Inference {
     model_.symbols[id].shape = known.shape;
     model_.symbols[id].open = false;
     changed_ = true;
+    if (!tree_.joins.empty()) settled_.push_back(id);
   }
 
   void relate(NodeId left, NodeId right, bool likely) {
@@ -267,6 +323,14 @@ class Inference {
   Numbers numbers_;
   bool changed_ = false;
   std::vector<bool> is_of_join_;  // by equation
+  struct Related {
+    NodeId left, right;
+  };
+  std::vector<Related> related_;                  // where there are joins: equations and ports, then joins
+  std::uint32_t first_join_ = 0;                  // of related_
+  std::vector<std::uint32_t> first_joins_;        // those of the text, in its order
+  std::vector<std::vector<std::uint32_t>> uses_;  // by symbol: of related_
+  std::vector<SymbolId> settled_;                 // and not followed yet
   bool parameters_are_scalars_ = false;
 };
 

@@ -334,6 +334,7 @@ class ModelPrinter {
     if (program_.ledger != 0) function("energy", program_.energy, Arguments::x_dx, ir::warm_starts(program_.energy));
     if (program_.has_structure)
       function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
+    if (program_.has_balance) function("balance", program_.balance, Arguments::x_dx);
     if (!program_.events.empty()) fire();
     if (!program_.subsystems.empty()) subsystems();
     if (program_.tangents) tangent(*program_.tangents);
@@ -870,6 +871,7 @@ class ModelPrinter {
       line("    .condition = 0,");
       line("    .energy = 0,");
       line("    .structure = 0,");
+      line("    .balance = 0,");
       line("    .subsystem = 0,");
       line("}};");
       return;
@@ -881,6 +883,7 @@ class ModelPrinter {
     line("    .constrain = {},", program_.constraints.empty() ? "0" : fmt::format("{}_constrain", prefix_));
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
+    line("    .balance = {},", program_.has_balance ? fmt::format("{}_balance", prefix_) : "0");
     line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
     line("    .subsystem = {},", program_.subsystems.empty() ? "0" : fmt::format("{}_subsystem", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");

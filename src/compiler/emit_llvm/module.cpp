@@ -89,12 +89,14 @@ class ModuleBuilder {
     llvm::Constant* structure_entry = null();
     if (program_.has_structure)
       structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
+    llvm::Constant* balance = null();
+    if (program_.has_balance) balance = function("balance", program_.balance, Arguments::x_dx);
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
     table(metadata,
           {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, structure_entry,
-           subsystem_entry, tangent_entry,
+           balance, subsystem_entry, tangent_entry,
            kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
            kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -936,7 +938,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);

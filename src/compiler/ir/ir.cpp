@@ -401,6 +401,7 @@ std::string dump(const Program& program) {
   dump_function("condition", program.condition, text);
   dump_function("energy", program.energy, text);
   dump_function("structure", program.structure, text);
+  dump_function("balance", program.balance, text);
   for (std::size_t k = 0; k < program.handlers.size(); ++k) {
     dump_function(fmt::format("handler {}", k), program.handlers[k], text);
   }

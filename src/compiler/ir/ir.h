@@ -298,6 +298,7 @@ struct Program {
   Function energy;  // result: the energy's derivative by each state, then the energy; where `ledger` is not 0
   Function
       structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
+  Function balance;  // result: the derivative, then the energy's; where `has_balance`
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -322,6 +323,7 @@ struct Program {
   std::uint32_t book_supplied = 0;
   std::uint32_t book_dissipated = 0;
   bool has_structure = false;
+  bool has_balance = false;
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;

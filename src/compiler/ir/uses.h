@@ -43,7 +43,7 @@ void for_each_function(AnyTangents& tangents, Visit visit) {
 template <class AnyProgram, class Visit>
 void for_each_own_function(AnyProgram& program, Visit visit) {
   for (auto* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch,
-                         &program.constrain, &program.condition, &program.energy, &program.structure}) {
+                         &program.constrain, &program.condition, &program.energy, &program.structure, &program.balance}) {
     visit(*function);
   }
   for (auto& handler : program.handlers) visit(handler);

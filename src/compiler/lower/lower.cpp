@@ -523,6 +523,11 @@ class Lowering {
 
   void build_derivative() {
     FunctionBuilder builder = motion_builder();
+    store_rates(builder);
+    program_.derivative = builder.take();
+  }
+
+  void store_rates(FunctionBuilder& builder) {
     // Every Newton block, also one that no state needs: which of its solutions is meant, continuity along the motion says.
     std::vector<ExprId> wanted = sorted_.state_rates;
     for (const Solution& solution : motion_.solutions) {
@@ -539,7 +544,6 @@ class Lowering {
       builder.store(ir::Op::store_derivative, i,
                     builder.value(is_own ? pool_.variable(variable, order + 1) : pool_.constant(0)));
     }
-    program_.derivative = builder.take();
   }
 
   void build_outputs() {
@@ -1101,17 +1105,18 @@ class Lowering {
   void build_energy() {
     if (!sorted_.energy.valid()) return;
     FunctionBuilder builder = motion_builder();
-    const auto count = static_cast<std::uint32_t>(space_->states.size());
-    std::vector<ExprId> slopes(count, pool_.constant(0));
-    for (std::size_t i = 0; i < sorted_.states.size(); ++i)
-      slopes[state_index_.at(sorted_.states[i])] = sorted_.energy_slopes[i];
-    for (std::uint32_t i = 0; i < count; ++i) {
-      builder.may_split();
-      builder.store(ir::Op::store_derivative, i, builder.value(slopes[i]));
-    }
-    builder.store(ir::Op::store_derivative, count, builder.value(sorted_.energy));
+    store_energy(builder, 0);
     program_.energy = builder.take();
     program_.ledger = model_.ledger;
+    // A large model gains little by sharing, and would be compiled twice.
+    constexpr std::size_t most = 16;
+    if (space_->states.size() <= most && program_.warm_count == 0 && model_.subsystems.empty()) {
+      FunctionBuilder both = motion_builder();
+      store_rates(both);
+      store_energy(both, static_cast<std::uint32_t>(space_->states.size()));
+      program_.balance = both.take();
+      program_.has_balance = true;
+    }
     const auto place = [&](std::string_view name) {
       const auto found = std::ranges::find(program_.state_names, name);
       return found == program_.state_names.end() ? 0u
@@ -1120,6 +1125,19 @@ class Lowering {
     program_.book_supplied = place("book.supplied");
     program_.book_dissipated = place("book.dissipated");
     if (!sorted_.structure.empty()) build_structure();
+  }
+
+  // From result `first` on.
+  void store_energy(FunctionBuilder& builder, std::uint32_t first) {
+    const auto count = static_cast<std::uint32_t>(space_->states.size());
+    std::vector<ExprId> slopes(count, pool_.constant(0));
+    for (std::size_t i = 0; i < sorted_.states.size(); ++i)
+      slopes[state_index_.at(sorted_.states[i])] = sorted_.energy_slopes[i];
+    for (std::uint32_t i = 0; i < count; ++i) {
+      builder.may_split();
+      builder.store(ir::Op::store_derivative, first + i, builder.value(slopes[i]));
+    }
+    builder.store(ir::Op::store_derivative, first + count, builder.value(sorted_.energy));
   }
 
   void build_structure() {
