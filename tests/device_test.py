@@ -54,10 +54,11 @@ class Devices(unittest.TestCase):
         # A bare device of 0.1 kg and 0.5 N s/m, let go at 1 mm: 2 b / T = 1000 N/m. Three times that wall would shake ever more; the guard keeps
         # what the hand gets below what the spring stored at the start, K x^2 / 2 = 1.5 mJ.
         rows = self.rows(WALL.format(end=3, k=3000), f"simulated:touch,{BARE},arm=(0,0,0),target=(0.001,0)")
-        self.assertLessEqual(max(abs(row["u"]) for row in rows), 0.001 * 1.2)
+        # So it never comes further than from where it was let go, and nearly all of the 1.5 mJ ends in the guard: friction is what the device has, little.
+        self.assertLessEqual(max(abs(row["u"]) for row in rows), 0.001)
         done = self.start(WALL.format(end=3, k=3000), "run", "--json", "--device", f"hand=simulated:touch,{BARE},arm=(0,0,0),target=(0.001,0)")
         note = next(n for n in json.loads(done.stdout)["notes"] if n.startswith("the hand"))
-        self.assertGreater(float(note.split("the guard ")[1].split(" J")[0]), 1e-4)
+        self.assertAlmostEqual(float(note.split("the guard ")[1].split(" J")[0]), 1.5e-3, delta=0.1e-3)
 
     def test_a_motion_that_is_written_down(self):
         rows = self.rows(WALL.format(end=1, k=1), "script:(0.3*sin(2*t),0)")
