@@ -503,6 +503,19 @@ class OtherCommands(CommandLineTest):
         self.assertEqual(told["operations"]["usual"], told["operations"]["most"])
         self.assertGreater(told["ticks"], 100)
         self.assertAlmostEqual(told["share"], told["seconds"]["median"] * 1000, places=9)
+        # What a scene shows is computed at every tick, too.
+        drawn = self.write("drawn.tact", OSCILLATOR + "scene\n  sphere at (sin(7 * p[1]), cos(3 * p[2]));\n")
+        self.assertGreater(self.json("check", drawn, "--rate", 1000)["rate"]["operations"]["usual"], told["operations"]["usual"] + 50)
+        # A stiff method's matrix costs a tangent for each column, and its elimination.
+        stiff = self.write("stiff.tact", OSCILLATOR.replace("step_size", "solver = rosenbrock step_size"))
+        matrix = self.json("check", stiff, "--rate", 1000)["rate"]["operations"]["most"]
+        self.assertTrue(2 * 4**3 / 3 + 16 * 4**2 < matrix < 3000, matrix)
+        # An event is looked for in five places of a step as a rule, and at most in pieces of a 64th of it; then within 1 ns of 1 ms.
+        bounces = self.write("event.tact", OSCILLATOR.replace("boundary", "event low when p[1] < 0;\nboundary") + "reactive\n  n = init a = 0 in { low => a + 1 }\n")
+        events = self.json("check", bounces, "--rate", 1000)["rate"]["operations"]
+        self.assertGreater(events["usual"], told["operations"]["usual"])
+        self.assertGreater(events["most"], events["usual"] + 64 * 4)
+        self.assertGreater(events["each_event"], 22 * 8 * 4)
         # A step of a quarter of the tick, four of them.
         fine = self.write("fine.tact", OSCILLATOR.replace("step_size = 0.001", "step_size = 0.00025"))
         four = self.json("check", fine, "--rate", 1000)["rate"]

@@ -343,6 +343,11 @@ system
         for name in "xyz":
             self.assertAlmostEqual(fine[name], exact[name], delta=2e-5)
 
+    def test_one_state_that_bends(self):
+        """x' = -3 x with H = x: R = 3 x, found among forms without any J."""
+        text = self.explain("boundary x(0) = 1; system x' = -3 * x; energy H = x;")
+        self.assertIn("form  x' = (J(x) - R(x)) dH/dx\nx  (x)\nJ  [0]\nR  [3*x]\n", text)
+
     def test_explain_finds_the_structure_of_a_rigid_body(self):
         text = self.explain(self.BODY.format(solver="rk4", equations=self.FREE))
         self.assertIn("form  x' = (J(x) - R(x)) dH/dx\nx  (x, y, z)\n", text)

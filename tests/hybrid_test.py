@@ -433,6 +433,18 @@ class Slip(HybridTest):
                 self.near(row["theta"], final["theta"], 1e-7, f"theta at {row['t']}")
             self.near(row["E"], start, 1e-6, f"E at {row['t']}")
 
+    def test_energy_and_foot_in_every_chart(self):
+        """The leg has no mass: touching down and lifting off cost nothing, and in stance the foot stays where it is."""
+        start = reference.slip().energies[0]
+        recorded = rows(self.FILE, "foot,E,slip,strides", "--every", 0.005)
+        stance = {2, 3}  # Compression, Decompression
+        self.assertEqual({int(row["slip"]) for row in recorded}, {0, 1, 2, 3})
+        for before, after in zip(recorded, recorded[1:]):
+            self.near(after["E"], start, 1e-6, f"E at {after['t']}")
+            if {int(before["slip"]), int(after["slip"])} <= stance and before["strides"] == after["strides"]:
+                self.near(after["foot"], before["foot"], 1e-9, f"foot at {after['t']}")
+                self.near(after["foot"][1], 0, 1e-9, f"foot at {after['t']}")
+
     def test_every_stride_is_the_first(self):
         # The motion is symmetric about each bottom, so one period moves p[1] by the same stride and changes nothing else.
         period = reference.slip().times("Bottom")[0]
@@ -566,6 +578,41 @@ class StuntTrack(HybridTest):
         before, after = (run(self.FILE, "--until", time + shift, "--show", "p,p'")["values"] for shift in (-1e-7, 1e-7))
         self.near(before["p"], reference.Stunt.land, 2e-6)
         self.near(after["p'"], before["p'"], 1e-5)
+
+    def test_on_every_piece_the_car_is_on_it(self):
+        c = reference.Stunt
+        tan = math.tan(c.ramp)
+        level = lambda y: lambda p: (p[1] - y, p[2])  # noqa: E731
+        off = {
+            "Approach": level(0), "Runout": level(0), "Back": level(2 * c.R),
+            "Climb": lambda p: (p[1], p[2] - (p[0] - c.x_up) * tan),
+            "Descend": lambda p: (p[1], p[2] - (c.x_down - p[0]) * tan),
+            "East": lambda p: (math.hypot(p[0] - c.x_far, p[1] - c.R) - c.R, p[2]),
+            "West": lambda p: (math.hypot(p[0], p[1] - c.R) - c.R, p[2]),
+        }
+        modes = ("Approach", "Climb", "Fly", "Descend", "Runout", "East", "Back", "West")
+        seen = set()
+        for row in rows(self.FILE, "p,p',car", "--every", 0.1):
+            mode = modes[int(row["car"])]
+            seen.add(mode)
+            if mode != "Fly":
+                self.near(off[mode](row["p"]), (0, 0), 1e-9, f"{mode} at {row['t']}")
+                # Nor does it leave the piece: a millisecond on it is off by what the curve bends away, v^2 / (2 R) 1e-6, alone.
+                bend = 1e-6 * dot(row["p'"], row["p'"]) / (2 * c.R) if mode in ("East", "West") else 0
+                self.near(off[mode](add(row["p"], row["p'"], 1e-3)), (bend, 0), 1e-9, f"{mode} at {row['t']}")
+        self.assertEqual(seen, set(modes))
+
+    def test_kinks_take_what_is_across_the_new_road(self):
+        """Momentum along the new road stays, all across it goes into the road: an energy of m/2 (v sin)^2."""
+        c = reference.Stunt
+        world = reference.stunt_track()
+        for name in ("Jump", "Down"):
+            time = world.times(name)[0]
+            before, after = (run(self.FILE, "--until", time + shift, "--show", "p',E")["values"] for shift in (-1e-8, 1e-8))
+            speed = norm(before["p'"])
+            # In 2e-8 s the forces, below 1e4 N, change a speed by 3e-7 and an energy by 5e-3.
+            self.near(norm(after["p'"]), speed * math.cos(c.ramp), 1e-6, name)
+            self.near(before["E"] - after["E"], c.m / 2 * (speed * math.sin(c.ramp)) ** 2, 1e-2, name)
 
     def test_energy_of_the_flight(self):
         world = reference.stunt_track()

@@ -436,6 +436,26 @@ system x' = 1;
 transition There in a.One when x > 1 { goto a.Two; }
 transition Back in a.Two when x > 1 { goto a.One; }""")
         self.assertEqual(failure["kind"], "endless_events")
+        self.assertIn("`There` (line 5) -> `Back` (line 6) -> `There`", failure["text"])
+
+    def test_a_longer_cycle_shows_its_chain_and_nothing_before_it(self):
+        """Two structures, a way in that is no part of the cycle, and a jump that changes a state on the way round."""
+        failure = self.failed("""simulation ending_time = 5
+automaton a in Start, One, Two, Three;
+boundary x(0) = 0, n(0) = 0, y(0) = 1, y'(0) = 0;
+system
+  x' = 1;
+  n' = 0;
+  in a.Two { y = x; }
+  in !a.Two { y'' = -1; }
+  transition In   in a.Start when x > 1 { goto a.One; }
+  transition Up   in a.One   when x > 1 { goto a.Two; }
+  transition Over in a.Two   when x > 1 { goto a.Three;  next(n) = 1 - n; }
+  transition Down in a.Three when x > 1 { goto a.One; }""")
+        self.assertEqual(failure["kind"], "endless_events")
+        self.assertEqual(failure["line"], 10)
+        self.assertIn("`Up` (line 10) -> `Over` (line 11) -> `Down` (line 12) -> `Up`", failure["text"])
+        self.assertNotIn("`In`", failure["text"])
 
     def test_a_jump_off_a_constraint_is_told(self):
         failure = self.failed(ROLL.replace("enforce velocities;", ""))

@@ -114,13 +114,15 @@ class Numbers(Play):
 
 class Mistakes(Play):
     def test_options(self):
-        for words, says in [(("--rate", 5), "--rate"), (("--speed", 1000), "--speed"), (("--spin", -1), "--spin"),
+        for words, says in [(("--rate", 5), "--rate"), (("--rate", "nan"), "`nan` is not a number"), (("--speed", "nan"), "--speed"), (("--for", "nan"), "--for"),
+                            (("--for", "inf"), "at least 0"), (("--spin", "nan"), "--spin"), (("--rate", "fast"), "`fast` is not a number"), (("--speed", 1000), "--speed"), (("--spin", -1), "--spin"),
                             (("--for", -1), "--for"), (("--set", "k"), "--set"), (("--set", "kk=1"), "kk"), (("--prot", 1), "--prot")]:
             with self.subTest(words):
                 done = self.play(TWO_BALL, "--headless", "--for", "0.1", *words, exit_code=2)
                 self.assertIn(says, done.stderr)
                 self.assertIn("hint", done.stderr)
-        self.assertIn("cannot be read", self.play("nothing.tact", "--headless", exit_code=2).stderr)
+        self.assertIn("there is no such file", self.play("nothing.tact", "--headless", exit_code=2).stderr)
+        self.assertIn("this is a directory", self.play(tempfile.gettempdir(), "--headless", exit_code=2).stderr)
         self.play("--headless", exit_code=2)
 
     def test_models(self):
@@ -159,7 +161,8 @@ class System(Play):
             self.assertEqual(told["status"], "done")
             self.assertGreater(told["ticks"], 0)
 
-    def test_the_loop_only_sleeps(self):
+    def traced(self, *words):
+        """What a run without a page told, the loop's calls of the system from its first sleep to its last, and who else ran."""
         if not shutil.which("strace"):
             self.skipTest("strace is not installed")
         trace = self.folder / "trace"
@@ -167,17 +170,29 @@ class System(Play):
         refused = subprocess.run([*strace, "true"], capture_output=True, text=True, check=False)
         if refused.returncode != 0:
             self.skipTest(f"this machine lets no process be traced: {refused.stderr.strip()}")
-        done = subprocess.run([*strace, TACTUS, "play", str(TWO_BALL), "--headless", "--for", "1", "--json"], capture_output=True,
-                              text=True, timeout=120, check=False)
+        done = subprocess.run([*strace, TACTUS, "play", *map(str, words), "--headless", "--json"], capture_output=True, text=True,
+                              timeout=120, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         lines = trace.read_text(errors="replace").splitlines()
-        named = [line.split()[0] for line in lines if 'prctl(PR_SET_NAME, "tactus-loop"' in line]
-        self.assertEqual(len(named), 1)
+        threads = {found.group(2): found.group(1) for line in lines
+                   if (found := re.match(r'(\d+)\s+prctl\(PR_SET_NAME, "([^"]*)"', line))}
         # What it calls: `1234 name(..`; `1234 <... name resumed>..` is the end of a call that is already counted.
-        calls = [found.group(1) for line in lines if (found := re.match(named[0] + r"\s+(\w+)\(", line))]
+        calls = [found.group(1) for line in lines if (found := re.match(threads["tactus-loop"] + r"\s+(\w+)\(", line))]
         first = calls.index("clock_nanosleep")
         last = len(calls) - 1 - calls[::-1].index("clock_nanosleep")
-        running = calls[first:last + 1]
+        return json.loads(done.stdout), calls[first:last + 1], set(threads)
+
+    def test_the_loop_only_sleeps(self):
+        _, running, _ = self.traced(TWO_BALL, "--for", 1)
+        self.assertGreater(len(running), 100)
+        self.assertEqual(set(running) - {"restart_syscall"}, {"clock_nanosleep"})
+
+    def test_the_loop_only_sleeps_while_plans_are_made(self):
+        """The ship's three plans are asked for at 5 s, half a second after the start; the loop neither waits for the thread that
+        searches nor wakes it by a call."""
+        told, running, threads = self.traced(DOCKING, "--speed", 10, "--for", 2)
+        self.assertGreaterEqual(told["plans"]["begun"], 1)
+        self.assertIn("tactus-planner", threads)
         self.assertGreater(len(running), 100)
         self.assertEqual(set(running) - {"restart_syscall"}, {"clock_nanosleep"})
 

@@ -173,6 +173,40 @@ reactive at = init 0 in { Hit => 1e6 * (x - 0.3) }
         quiet = self.run_model(OSCILLATOR, "finalTime = 1; measurePeriod = 0.25;", "--quiet")
         self.assertEqual(quiet.stderr, "")
 
+    def test_the_file_of_the_manual(self):
+        """Figure 1 as printed, but for a shorter run: `rkPower` and `maxStopIterations` stand for `power` and `maxStopIter`."""
+        figure = """### This is a comment
+recordPeriod = 0.01;
+measurePeriod = 0.1;
+dataBaseName = "hexapod";
+useGeomview = 1;
+framerate = 30;
+
+# Integration engine related parameters
+finalTime = 0.5;
+maxChartCount = 128000;
+stopPrecision = 1e-10;
+maxStopIterations = 128;
+tolerance = 1e-5;
+maxTimeStep = 1e-3;
+minTimeStep = 1e-15;
+rkPower = 0.33;
+"""
+        slip = (pathlib.Path(__file__).parent.parent / "examples" / "slip.tact").read_text()
+        done = self.run_model(slip, figure, name="slip.tact")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("steps of bs3", done.stdout)
+        self.assertEqual([row[0] for row in numbers(self.path / "hexapod.data")], [0.01 * k for k in range(51)])
+        self.assertEqual(re.findall(r"^t = (\S+)$", done.stderr, re.M), ["0.1", "0.2", "0.3", "0.4", "0.5"])
+        for ending in ("initial", "param"):
+            self.assertTrue((self.path / f"hexapod.{ending}").exists())
+        steps = int(re.search(r"(\d+) steps of bs3", done.stdout).group(1))
+        self.assertGreaterEqual(steps, 500)  # none is longer than maxTimeStep
+        short = self.run_model(slip, figure.replace("rkPower = 0.33", "rkPower = 0.7"), name="slip.tact")
+        self.assertEqual(short.returncode, 2)
+        few = self.run_model(slip, figure.replace("maxStopIterations = 128", "maxStopIterations = 1"), "--json", name="slip.tact")
+        self.assertEqual(json.loads(few.stdout)["failure"]["kind"], "not_located")
+
     def test_starts_that_constraints_determine(self):
         result = self.run_model(PENDULUM, None, "--base", "rod", "--until", "1")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -18,7 +18,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // A warning counts as such too: it does not decide.
-bool is_about_use(const diag::Diagnostic& diagnostic) {
+bool is_one_about_use(const diag::Diagnostic& diagnostic) {
   if (diagnostic.severity != diag::Severity::error) return true;
   constexpr std::string_view codes[] = {source::not_found.code, source::is_directory.code, source::unreadable.code,
                                         check::unknown_override.code};
@@ -40,11 +40,15 @@ Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&
                                          explain ? &compiled.explanation : nullptr);
   });
   compiled.seconds = std::chrono::duration<double>(Clock::now() - before).count();
-  compiled.is_misuse = compiled.diags.has_errors() && std::ranges::all_of(compiled.diags.diagnostics(), is_about_use);
+  compiled.is_misuse = is_about_use(compiled.diags);
   return compiled;
 }
 
 }  // namespace
+
+bool is_about_use(const diag::Sink& diags) {
+  return diags.has_errors() && std::ranges::all_of(diags.diagnostics(), is_one_about_use);
+}
 
 Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options, bool explain) {
   return compile(

@@ -20,9 +20,10 @@ struct Compiled {
   std::optional<ir::Program> program;  // empty: see diags
   std::vector<expand::Alias> aliases;  // names of ports that are one with another name
   double seconds = 0;                  // reading and compiling
-  // Every error is about what was asked for (a file that is not there, an override of nothing), none about the model.
-  bool is_misuse = false;
+  bool is_misuse = false;              // is_about_use(diags)
 };
+// Every error is about what was asked for (a file that is not there, an override of nothing), none about the model.
+[[nodiscard]] bool is_about_use(const diag::Sink& diags);
 
 // The files are one program. "-" reads standard input.
 [[nodiscard]] Compiled compile_files(const std::vector<std::string>& paths, const compiler::Options& options,

@@ -145,6 +145,21 @@ void add_point(CLI::App& command, PointOptions& point) {
   command.add_flag("--quiet", point.quiet, "print nothing but errors");
 }
 
+// A number from `low` to `high`; what is none, such as `nan`, is neither. (CLI::Range lets it pass.)
+CLI::Validator within(double low, double high) {
+  const std::string range =
+      std::isinf(high) ? fmt::format("of at least {}", low) : fmt::format("between {} and {}", low, high);
+  return CLI::Validator(
+      [=](std::string& word) {
+        char* end = nullptr;
+        const double value = std::strtod(word.c_str(), &end);
+        const bool is_number = end != word.c_str() && *end == '\0' && std::isfinite(value);
+        return is_number && value >= low && value <= high ? std::string()
+                                                          : fmt::format("`{}` is not a number {}", word, range);
+      },
+      std::isinf(high) ? std::string("NONNEGATIVE") : fmt::format("FLOAT in [{} - {}]", low, high));
+}
+
 bool wants_json(int argc, const char* const* argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::string_view(argv[i]) == "--json") return true;
@@ -254,12 +269,12 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_set(*check_command, check.set);
   check_command->add_option("--rate", check.rate, "whether it keeps up with so many ticks a second")
       ->type_name("HZ")
-      ->check(CLI::Range(1.0, 100000.0));
+      ->check(within(1, 100000));
   check_command
       ->add_option("--proof-time", check.proof_time,
                    "seconds for each pair of transitions that could disagree, 4 when not given; 0: none is asked about")
       ->type_name("S")
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(within(0, 3600));
   check_command->add_flag("--json", check.json, "print one JSON object");
   check_command->add_flag("--quiet", check.quiet, "print nothing but errors");
 
@@ -345,14 +360,14 @@ Command parse_command_line(int argc, const char* const* argv) {
   add_set(*play_command, play.set);
   play_command->add_option("--rate", play.rate, "ticks a second; as the text says, else 1000, when not given")
       ->type_name("HZ")
-      ->check(CLI::Range(10.0, 20000.0));
+      ->check(within(10, 20000));
   play_command
       ->add_option("--device", play.devices,
                    "what stands behind the hand in a person's place: --device hand=simulated:touch")
       ->type_name("NAME=KIND:..");
   play_command->add_option("--speed", play.speed, "seconds of the world a second of the clock")
       ->type_name("S")
-      ->check(CLI::Range(0.01, 100.0));
+      ->check(within(0.01, 100));
   play_command->add_flag("--paused", play.paused, "begin paused");
   play_command->add_option("--port", play.port, "where the page is; any that is free when not given")
       ->type_name("PORT")
@@ -361,10 +376,10 @@ Command parse_command_line(int argc, const char* const* argv) {
   play_command->add_flag("--headless", play.headless, "without a page");
   play_command->add_option("--for", play.seconds, "end after so many seconds")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(within(0, HUGE_VAL));
   play_command->add_option("--spin", play.spin, "wait awake for so long before each tick")
       ->type_name("US")
-      ->check(CLI::Range(0.0, 1000.0));
+      ->check(within(0, 1000));
   play_command->add_flag("--normal-priority", play.normal_priority, "without real-time priority and locked memory");
   play_command->add_flag("--json", play.json, "print JSON");
   play_command->add_flag("--quiet", play.quiet, "print nothing but the address and errors");

@@ -10,12 +10,11 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "compiler/source/source.h"
 #include "driver/commands.h"
 #include "driver/interrupt.h"
 #include "driver/report.h"
@@ -90,19 +89,16 @@ class Stage : public server::Handler, public play::Audience {
   bool is_awake_ = false;
 };
 
-std::optional<std::vector<play::SourceText>> read_texts(const std::vector<std::string>& files, Mistake& mistake) {
+// The files as they are; empty, after the mistakes went into `reading`, when one of them is no text.
+std::optional<std::vector<play::SourceText>> read_texts(const std::vector<std::string>& files, api::Compiled& reading) {
   std::vector<play::SourceText> texts;
   for (const std::string& path : files) {
-    std::ifstream in(path, std::ios::binary);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    std::error_code error;
-    if (!in || std::filesystem::is_directory(path, error)) {
-      mistake = {fmt::format("`{}` cannot be read", path),
-                 "tactus play needs the model's files, such as examples/two_ball.tact"};
-      return std::nullopt;
-    }
+    const auto file = source::load(path, reading.sources, reading.diags);
+    if (!file) continue;
+    const std::string text(reading.sources.text(*file));
     texts.push_back({path, text, text});
   }
+  if (texts.size() < files.size()) return std::nullopt;
   return texts;
 }
 
@@ -188,15 +184,19 @@ int play(const PlayOptions& options) {
   Mistake mistake;
   const auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
-  const auto texts = read_texts(options.files, mistake);
-  if (!texts) return usage_error(options.json, mistake.text, mistake.hint);
+  api::Compiled reading;
+  const auto texts = read_texts(options.files, reading);
+  if (!texts) {
+    reading.is_misuse = api::is_about_use(reading.diags);
+    return model_errors(options.json, reading);
+  }
 
   std::vector<api::Text> sources;
   for (const play::SourceText& text : *texts) sources.push_back({text.path, text.text});
   play::SessionOptions settings;
   settings.period = options.rate ? 1 / *options.rate : 0;
   settings.overrides = *overrides;
-  settings.waits_for_page = !options.paused && !options.headless;
+  settings.waits_for_page = !options.paused && !options.headless && server::is_page_built();
   settings.begins_paused = options.paused || settings.waits_for_page;
   std::optional<play::HandSpec> hand;
   for (const std::string& word : options.devices) {
@@ -248,6 +248,11 @@ int play(const PlayOptions& options) {
     stage.server = server.get();
   }
   notes.insert(notes.end(), session.notes().begin(), session.notes().end());
+  if (server && !server::is_page_built())
+    notes.emplace_back(
+        "this program was built without its page, so a browser shows none: `./dev studio` and then `./dev build` put "
+        "it "
+        "in, which needs Node; the world runs");
   for (const std::string& note : notes) {
     if (talks) say(stderr, "note: {}\n", note);
   }

@@ -378,6 +378,7 @@ int run(const RunOptions& options) {
   tiers.solver =
       sim::choose_solver(compiled.program->solver, compiled.program->step_size, compiled.program->tolerance, settings);
   if (tactus_is_stiff_solver(tiers.solver)) tiers.tangents = tangent::only(TACTUS_OF_DERIVATIVE);
+  tiers.compile_when_reached = options.devices.empty();  // a hand waits for no compiler
   emit_llvm::CompiledModel jit(std::move(*compiled.program), tiers);
   const tactus_model& model = *jit.current();
   double compile_seconds = seconds_since(before_compile);

@@ -110,7 +110,9 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   double divisor = tk_rough_power(error, pair->alpha) / TK_SAFETY;
   if (pair->beta != 0.0) divisor /= tk_rough_power(tk_max(instance->last_error, 1e-4), pair->beta);
   tk_choose_next(instance, &trial, &factors, error, divisor);
-  if (instance->stiff_steps > 0 || instance->steps % TK_FEEL_STRIDE == 0) {
+  /* Where h_max or t_end set the length, stability does not, and differences of stages may be nothing but Newton's rest. */
+  const int is_cut = !trial.was_rejected && trial.h < 0.99 * trial.wanted;
+  if (!is_cut && (instance->stiff_steps > 0 || instance->steps % TK_FEEL_STRIDE == 0)) {
     tk_feel_stiffness(model, instance, pair->last, pair->stability, trial.h);
   }
   tk_take_step(model, instance, &trial, x, after);

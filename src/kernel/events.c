@@ -95,9 +95,7 @@ int tk_is_due(const tactus_model* model, const tactus_instance* instance) {
   return instance->is_crossed || tk_first_due(model, instance) >= 0;
 }
 
-static double tk_relation_value(const tactus_model* model, const tactus_instance* instance,
-                                const tactus_relation* relation) {
-  const double* watched = tactus_data_const(instance) + model->layout.watched;
+static inline double tk_relation_value(const double* watched, const tactus_relation* relation) {
   if (relation->kind == TACTUS_FLOOR) return tk_floor(watched[relation->source]);
   const double guard = watched[relation->guard];
   return guard > 0.0 || (guard == 0.0 && !relation->is_strict) ? 1.0 : 0.0;
@@ -106,7 +104,7 @@ static double tk_relation_value(const tactus_model* model, const tactus_instance
 int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
   if (instance->tie_count > 0 && tk_is_relation_tied(model, instance, relation)) return 0;
   const tactus_relation* entry = &model->relations[relation];
-  const double value = tk_relation_value(model, instance, entry);
+  const double value = tk_relation_value(tactus_data_const(instance) + model->layout.watched, entry);
   return value != tactus_data_const(instance)[model->layout.discrete + entry->held] && value == value;
 }
 
@@ -121,13 +119,16 @@ int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* insta
 int tk_settle(const tactus_model* model, tactus_instance* instance) {
   model = tk_active(model, instance);
   double* discrete = tactus_data(instance) + model->layout.discrete;
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
   for (uint32_t round = 0; round <= model->relation_count + 1; round++) {
     const int status = tk_watch(model, instance, instance->time, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
     int is_settled = 1;
     for (uint32_t k = 0; k < model->relation_count; k++) {
-      if (!tk_is_crossed(model, instance, k)) continue;
-      discrete[model->relations[k].held] = tk_relation_value(model, instance, &model->relations[k]);
+      const tactus_relation* relation = &model->relations[k];
+      const double value = tk_relation_value(watched, relation);
+      if (value == discrete[relation->held] || !tk_is_crossed(model, instance, k)) continue;
+      discrete[relation->held] = value;
       tk_note_crossing(model, instance, k);
       instance->crossings++;
       is_settled = 0;
@@ -148,10 +149,10 @@ static int tk_is_asked_for(const tactus_instance* instance, int32_t plan) {
 }
 
 static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
+  if (model->events[event].kind != TACTUS_TRANSITION || !tk_holds(model, instance, &model->events[event])) return 0;
   if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
   if (instance->plans_asked != 0 && tk_is_asked_for(instance, tk_plan_of(model, event))) return 0;
-  return model->events[event].kind == TACTUS_TRANSITION && tk_holds(model, instance, &model->events[event]) &&
-         !tk_is_event_tied(model, instance, event);
+  return !tk_is_event_tied(model, instance, event);
 }
 
 static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance) {
@@ -177,6 +178,13 @@ static void tk_take_notes(const tactus_model* model, tactus_instance* instance) 
   }
 }
 
+static int tk_has_checks(const tactus_model* model) {
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    if (model->events[e].kind == TACTUS_CHECK) return 1;
+  }
+  return 0;
+}
+
 /* What `check`s say, by what was watched last. */
 static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
@@ -197,7 +205,7 @@ static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instan
 static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event) {
   if (model->events[event].pulse > 0) {
     tactus_data(instance)[model->layout.discrete + model->events[event].pulse - 1] = 1.0;
-    if (tk_watch(model, instance, instance->time, tk_states(model, instance)) == TACTUS_OK) {
+    if (tk_has_checks(model) && tk_watch(model, instance, instance->time, tk_states(model, instance)) == TACTUS_OK) {
       tk_ask_for_checks(model, instance);
     }
     tk_clear_failure(instance);

@@ -251,7 +251,7 @@ if [ -n "$clang" ]; then
   separately "$clang" "$clang" -O3
   if [ -n "$wasm_ld" ]; then separately "$clang wasm32" "$clang" --target=wasm32 -O3; fi
 fi
-for level in -O0 -O1 -O2 -O3; do
+for level in -O0 -O2 -O3; do
   for compiler in $gcc $clang; do
     try "$compiler $level" "$compiler" $level
     case $level in

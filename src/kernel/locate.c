@@ -14,7 +14,6 @@
  * the middle. */
 #include "kernel/hybrid.h"
 
-static const double tk_default_precision = 1e-9;
 /* Of a time: brackets are no shorter. */
 static const double tk_rounding = 0x1p-50;
 static const double tk_nodes[TK_NODES] = {0.0, 0.17267316464601143, 0.5, 0.82732683535398857, 1.0};
@@ -22,13 +21,12 @@ static const double tk_nodes[TK_NODES] = {0.0, 0.17267316464601143, 0.5, 0.82732
 static const double tk_close = 0.1;
 /* By how much of its range the cubic may miss the value in the middle. */
 static const double tk_largest_miss = 0.02;
-/* Pieces are no shorter than this part of a part. */
-static const double tk_shortest_piece = 1.0 / 64.0;
+static const double tk_shortest_piece = 1.0 / TK_PIECES;
 
 enum { TK_MIDDLE = 2, TK_PIECE_END = 4, TK_AT_LOW = 5, TK_AT_HIGH = 6 };
 
 double tk_event_precision(const tactus_model* model, double t) {
-  const double asked = model->event_precision > 0.0 ? model->event_precision : tk_default_precision;
+  const double asked = model->event_precision > 0.0 ? model->event_precision : TK_DEFAULT_PRECISION;
   return tk_max(asked, tk_rounding * tk_abs(t));
 }
 
@@ -199,7 +197,7 @@ static void tk_descend(const tactus_model* model, tactus_instance* instance, int
                        double at_left, double middle, double right, double at_right, double* high, int* is_found) {
   const double before = *high;
   double at_middle = tk_ask(model, instance, solver, k, middle, high, is_found);
-  for (int i = 0; i < 6 && *high == before; i++) {
+  for (int i = 0; i < TK_DESCENTS && *high == before; i++) {
     const double to_left = (at_left - at_middle) / (left - middle);
     const double to_right = (at_right - at_middle) / (right - middle);
     const double curvature = (to_right - to_left) / (right - left);

@@ -47,6 +47,12 @@
 
 /* Where the guards are looked at in a piece of a part, and the parts of jumps' guards are kept: locate.c. */
 #define TK_NODES 5
+/* And how far its search goes, which a bound on its cost needs: pieces are no shorter than this part of a part, */
+#define TK_PIECES 64
+/* a guard is followed to its extremum in so many steps, */
+#define TK_DESCENTS 6
+/* and an instant is found to this precision where none is asked for. */
+#define TK_DEFAULT_PRECISION 1e-9
 
 enum {
   TK_STAGE_ARGUMENT = 0,

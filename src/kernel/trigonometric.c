@@ -82,11 +82,12 @@ static TK_COLD void tk_reduce_exactly(double x, tk_angle* angle) {
     sign ^= TK_SIGN_BIT;
   }
   double unit = 0x1p-53;
-  while (!(f2 >> 63)) {
-    f2 = (f2 << 1) | (f1 >> 63);
-    f1 = (f1 << 1) | (f0 >> 63);
-    f0 <<= 1;
-    unit *= 0.5;
+  for (uint32_t step = 32; step > 0; step /= 2) { /* leading zeros, of which there are at most 63 */
+    if (f2 >> (64 - step)) continue;
+    f2 = (f2 << step) | (f1 >> (64 - step));
+    f1 = (f1 << step) | (f0 >> (64 - step));
+    f0 <<= step;
+    unit *= 1.0 / (double)((uint64_t)1 << step);
   }
   /* Times pi/2, in double-double; 26 leading bits, the next 27, and the rest. */
   double head = (double)(int64_t)(f2 >> 38) * 134217728.0 * unit;
@@ -227,8 +228,14 @@ TK_PART void tk_turned_sincos(const tk_angle* angle, double* s, double* c) {
 }
 
 static TK_COLD void tk_sincos_rare(double x, double* s, double* c) {
-  *s = tk_sin_rare(x, 0);
-  *c = tk_sin_rare(x, 1);
+  if (x == 0.0 || !(tk_abs(x) < tk_infinity())) {
+    *s = tk_sin_rare(x, 0);
+    *c = tk_sin_rare(x, 1);
+    return;
+  }
+  tk_angle angle;
+  tk_reduce_exactly(x, &angle);
+  tk_turned_sincos(&angle, s, c);
 }
 
 TK_ENTRY void tk_sincos(double x, double* s, double* c) {

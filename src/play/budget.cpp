@@ -5,6 +5,8 @@
 #include <cmath>
 
 #include "compiler/ir/cost.h"
+#include "compiler/tangent/tangent.h"
+#include "kernel/sections.h"
 #include "runtime/live/histogram.h"
 
 namespace play {
@@ -45,6 +47,44 @@ Stages stages_of(int solver) {
   }
 }
 
+// How often guards are looked at, of kernel/locate.c.
+struct Looks {
+  double usual = 0;
+  double most = 0;         // where a step is gone through in the shortest pieces
+  double of_an_event = 0;  // besides, to find its instant
+};
+
+Looks looks_of(const ir::Program& program, double step) {
+  if (program.watch.chunks.empty() && program.handlers.empty()) return {};
+  Looks looks;
+  const double precision = program.event_precision > 0 ? program.event_precision : TK_DEFAULT_PRECISION;
+  // Halving that is optimal at worst, with one step more allowed.
+  looks.of_an_event = std::max(std::ceil(std::log2(step / precision)), 0.0) + 2;
+  if (program.relations.empty()) {
+    looks.usual = looks.most = 1;
+    return looks;
+  }
+  looks.usual = TK_NODES;
+  // Each piece that is taken may be followed by one twice as long that is not.
+  const double pieces = 2 * TK_PIECES + std::log2(TK_PIECES);
+  // A cubic has at most two low points in a piece.
+  const double followed = 2.0 * (1 + TK_DESCENTS) * static_cast<double>(program.relations.size());
+  looks.most = TK_NODES + (TK_NODES - 1) * pieces + TK_PIECES * followed;
+  return looks;
+}
+
+// Of the derivative's tangent, and how many of them make its matrix.
+struct MatrixCost {
+  ir::Cost tangent;
+  double columns = 0;
+};
+
+MatrixCost matrix_cost_of(const ir::Program& program) {
+  ir::Program with = program;
+  with.tangents = tangent::make(program, tangent::only(TACTUS_OF_DERIVATIVE));
+  return {ir::cost_of(with, with.tangents->derivative), static_cast<double>(with.tangents->colour_count)};
+}
+
 }  // namespace
 
 Bound bound_of(const ir::Program& program, const live::Timing& timing) {
@@ -67,32 +107,34 @@ Bound bound_of(const ir::Program& program, const live::Timing& timing) {
   const ir::Cost watch = ir::cost_of(program, program.watch);
   const ir::Cost constrain = ir::cost_of(program, program.constrain);
   const ir::Cost energy = ir::cost_of(program, program.energy);
+  const bool is_stiff = tactus_is_stiff_solver(timing.solver);
+  const MatrixCost matrix = is_stiff ? matrix_cost_of(program) : MatrixCost{};
 
-  // A step: the stages and the energy, the matrix of a stiff method (a column costs a tangent, at most three derivatives), and at most two
-  // projections with rows orthogonalised twice.
+  // A step: the stages and the energy, the matrix of a stiff method (a tangent a colour) and its elimination, and at most two projections
+  // with rows orthogonalised twice.
   const auto step = [&](double ir::Cost::* kind) {
     const bool is_most = kind == &ir::Cost::most;
     double sum = stages.vector_work * states;
     sum += (is_most ? std::max(stages.evaluations, stages.most_evaluations) : stages.evaluations) * derivative.*kind;
     sum += (is_most ? stages.most_energies : stages.energies) * energy.*kind;
-    if (tactus_is_stiff_solver(timing.solver)) {
-      sum += 3 * derivative.*kind * states + 2 * states * states * states / 3 + 16 * states * states;
-    }
+    if (is_stiff)
+      sum += matrix.columns * matrix.tangent.*kind + 2 * states * states * states / 3 + 16 * states * states;
     if (const auto rows = static_cast<double>(program.constraints.size()); rows > 0)
-      sum += 2 * (constrain.*kind + 8 * rows * rows * states);
+      sum += TK_FIXED_PROJECTIONS * (constrain.*kind + 8 * rows * rows * states);
     return sum;
   };
 
   Bound bound;
-  // Relations are looked at in five places of a step.
-  const double looks = program.watch.chunks.empty() ? 0 : 5;
-  bound.usual = substeps * (step(&ir::Cost::usual) + looks * watch.usual) + outputs.usual;
-  bound.most = substeps * (step(&ir::Cost::most) + looks * watch.most) + outputs.most;
+  const Looks looks = looks_of(program, timing.period / substeps);
+  // Each looks at a place between: what is watched there, and the states there.
+  const auto look = [&](double ir::Cost::* kind) { return watch.*kind + 8 * states; };
+  bound.usual = substeps * (step(&ir::Cost::usual) + looks.usual * look(&ir::Cost::usual)) + outputs.usual;
+  bound.most = substeps * (step(&ir::Cost::most) + looks.most * look(&ir::Cost::most)) + outputs.most;
   double fire = 0;
   for (const ir::Function& handler : program.handlers) fire += ir::cost_of(program, handler).most;
-  // Found by halving the step down to the event's precision, at most 60 times; then the step is completed.
-  if (!program.handlers.empty() || !program.watch.chunks.empty())
-    bound.each_event = 2 * step(&ir::Cost::most) + 65 * (watch.most + 8 * states) + fire;
+  // It is found; then the step is completed, gone through again.
+  if (looks.usual > 0)
+    bound.each_event = 2 * step(&ir::Cost::most) + (looks.of_an_event + looks.most) * look(&ir::Cost::most) + fire;
   bound.newton_blocks = derivative.newton_blocks;
   bound.largest_newton = derivative.largest_newton;
   bound.evaluations = stages.evaluations * static_cast<int>(timing.substeps);

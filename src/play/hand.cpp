@@ -59,8 +59,7 @@ std::array<double, 3> Script::at(double t) {
   std::array<double, 3> value = {};
   tactus_instance* instance = code_->instance.get();
   instance->time = t;
-  if (sim::evaluate_outputs(model, instance, t, code_->instance.section(model.layout.states), code_->warm) !=
-      TACTUS_OK)
+  if (sim::evaluate_outputs(model, instance, t, code_->instance.section(model.layout.states), code_->warm) != TACTUS_OK)
     return value;
   const double* outputs = code_->instance.section(model.layout.outputs);
   for (std::uint32_t i = 0; i < components_; ++i) {

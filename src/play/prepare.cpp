@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_map>
 
 #include "api/blame.h"
 #include "lsp/text.h"
@@ -47,19 +48,52 @@ const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
 Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides, const std::vector<Moved>& moved,
                  double period) {
   Prepared prepared;
+  prepared.texts = texts;
   prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
   if (!prepared.compiled.program) return prepared;
   emit_llvm::JitOptions tiers;
   tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
+  prepared.discrete = std::make_shared<const std::vector<live::Named>>(discrete_names(*prepared.compiled.program));
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
   prepared.compiled.program.reset();
-  prepared.texts = texts;
   make_world(prepared, moved, period);
   if (prepared.failure) {
     api::KeptInstance none;
     api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, {.overrides = overrides});
   }
   return prepared;
+}
+
+std::vector<live::Named> discrete_names(const ir::Program& program) {
+  const ir::Function& outputs = program.structures.empty() ? program.outputs : program.structures.front().outputs;
+  std::unordered_map<std::uint32_t, std::uint32_t> slot_of;  // by output
+  for (const ir::Chunk& chunk : outputs.chunks) {
+    const auto place = [&](const ir::Instruction& of, std::uint32_t turn) {
+      if (of.listed != ir::no_value) return chunk.places[of.listed + turn];
+      return static_cast<std::uint32_t>(of.index + static_cast<std::int64_t>(turn) * of.step);
+    };
+    for (const ir::Instruction& stored : chunk.instructions) {
+      if (stored.op != ir::Op::store_output) continue;
+      const ir::Instruction& from = chunk.instructions[stored.a];
+      if (from.op != ir::Op::discrete) continue;
+      for (std::uint32_t turn = 0; turn < chunk.turns; ++turn) slot_of.emplace(place(stored, turn), place(from, turn));
+    }
+  }
+  std::vector<live::Named> names;
+  for (const ir::Automaton& automaton : program.automata)
+    names.push_back({fmt::format("{} in {}", automaton.name, fmt::join(automaton.modes, ", ")), automaton.slot});
+  const auto is_mode = [&](std::uint32_t slot) {
+    return std::ranges::find(program.automata, slot, &ir::Automaton::slot) != program.automata.end();
+  };
+  for (const ir::Channel& channel : program.channels) {
+    if (!(channel.flags & TACTUS_CHANNEL_DISCRETE)) continue;
+    for (std::uint32_t i = 0; i < channel.rows * channel.columns; ++i) {
+      const auto found = slot_of.find(channel.at + i);
+      if (found != slot_of.end() && !is_mode(found->second))
+        names.push_back({fmt::format("{}[{}]", channel.name, i + 1), found->second});
+    }
+  }
+  return names;
 }
 
 Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved, double period) {
@@ -69,7 +103,15 @@ Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std
   return prepared;
 }
 
-Json diagnostic_items(const api::Compiled& compiled) {
+std::string shown_name(const std::string& path, const std::vector<api::Text>& texts) {
+  const auto last = [](const std::string& of) { return std::filesystem::path(of).filename().string(); };
+  const std::string name = last(path);
+  const bool is_ours = std::ranges::find(texts, path, &api::Text::name) != texts.end();
+  const auto same = std::ranges::count_if(texts, [&](const api::Text& text) { return last(text.name) == name; });
+  return is_ours && same == 1 ? name : path;
+}
+
+Json diagnostic_items(const api::Compiled& compiled, const std::vector<api::Text>& texts) {
   Json items = Json::array();
   for (const diag::Diagnostic& diagnostic : compiled.diags.diagnostics()) {
     const auto place = [&](std::uint32_t offset) {
@@ -82,8 +124,7 @@ Json diagnostic_items(const api::Compiled& compiled) {
     };
     const auto [line, column] = place(diagnostic.span.begin);
     const auto [end_line, end_column] = place(diagnostic.span.end);
-    const std::string path = compiled.sources.name(diagnostic.span.file);
-    items.push_back({{"file", std::filesystem::path(path).filename().string()},
+    items.push_back({{"file", shown_name(compiled.sources.name(diagnostic.span.file), texts)},
                      {"line", line},
                      {"column", column},
                      {"end_line", end_line},

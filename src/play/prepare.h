@@ -31,6 +31,7 @@ struct Prepared {
   std::shared_ptr<emit_llvm::CompiledModel> code;  // null: it did not
   std::unique_ptr<live::Running> running;          // null: or its start failed
   std::optional<sim::Failure> failure;
+  std::shared_ptr<const std::vector<live::Named>> discrete;  // what the code has of them, by name
   std::vector<api::Text> texts;  // what it was compiled from; empty: code that was there already
 };
 
@@ -39,6 +40,8 @@ struct Prepared {
 // The same code once more, from its start.
 [[nodiscard]] Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved,
                                      double period);
+// The scalars of reactive values and modes: what a channel shows is where it lies.
+[[nodiscard]] std::vector<live::Named> discrete_names(const ir::Program& program);
 
 // The model's parameters by place: as moved, else as the text says.
 [[nodiscard]] std::vector<double> parameters_of(const tactus_model& model, const std::vector<Moved>& moved);
@@ -46,7 +49,9 @@ struct Prepared {
 // The best table there is now for what the world is stepped by. May compile.
 const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver);
 
-// The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` the last part of its path.
-Json diagnostic_items(const api::Compiled& compiled);
+// What a page calls a file: the last part of its path if it is one of the model's and the only one called so, else the path.
+[[nodiscard]] std::string shown_name(const std::string& path, const std::vector<api::Text>& texts);
+// The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` as shown_name says.
+Json diagnostic_items(const api::Compiled& compiled, const std::vector<api::Text>& texts);
 
 }  // namespace play

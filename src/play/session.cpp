@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <utility>
 
 #include "api/blame.h"
@@ -28,7 +29,16 @@ constexpr const char* busy = "the loop is busy: try again";
 
 std::string text_of(const Json& message) { return message.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+// The file's text, as source::load gives it; empty when there is none.
+std::optional<std::string> read_text(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
+  std::ifstream in(path, std::ios::binary);
+  std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+  if (in.bad()) return std::nullopt;
+  return text;
+}
 
 double microseconds(double seconds) { return std::round(seconds * 1e8) / 100; }
 
@@ -95,8 +105,9 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
       options_(std::move(options)),
       texts_(std::move(texts)),
       code_(std::move(first.code)),
+      discrete_(std::move(first.discrete)),
       code_texts_(std::move(first.texts)),
-      diagnostics_(diagnostic_items(first.compiled)),
+      diagnostics_(diagnostic_items(first.compiled, as_texts(texts_))),
       was_paused_(options_.begins_paused) {
   parameters_ = first.running->world->parameters();
   first.running->generation = generation_;
@@ -116,7 +127,9 @@ const live::Shown& Session::newest() {
 }
 
 SourceText* Session::find_text(const std::string& name) {
-  const auto found = std::ranges::find_if(texts_, [&](const SourceText& text) { return file_name(text.path) == name; });
+  const std::vector<api::Text> all = as_texts(texts_);
+  const auto found =
+      std::ranges::find_if(texts_, [&](const SourceText& text) { return shown_name(text.path, all) == name; });
   return found == texts_.end() ? nullptr : &*found;
 }
 
@@ -223,7 +236,12 @@ void Session::save(Listener from, const std::string& name) {
     failure = fmt::format("`{}` is not among the model's files", name);
   } else {
     std::string why;
-    if (trace::replace_file(text->path, text->text, why)) {
+    const std::optional<std::string> there = read_text(text->path);
+    if (there && *there != text->on_disk && *there != text->text) {
+      // Once told, whoever saves again means it.
+      text->on_disk = *there;
+      failure = "it has changed on the disk since it was read here; save once more to write over that";
+    } else if (trace::replace_file(text->path, text->text, why)) {
       text->on_disk = text->text;
     } else {
       failure = why;
@@ -279,8 +297,17 @@ void Session::begin_compiling() {
 void Session::finish_compiling() {
   using namespace std::chrono_literals;
   if (!compiling_.valid() || compiling_.wait_for(0s) != std::future_status::ready) return;
-  Prepared prepared = compiling_.get();
-  diagnostics_ = diagnostic_items(prepared.compiled);
+  Prepared prepared;
+  try {
+    prepared = compiling_.get();
+  } catch (const std::exception& failure) {  // out of memory, say: the world that runs goes on
+    for (const auto& [listener, version] : compiling_for_) {
+      audience_.tell(listener, text_of({{"type", "diagnostics"}, {"version", version}, {"items", diagnostics_}}));
+      refuse(listener, fmt::format("the edited text could not be compiled: {}", failure.what()));
+    }
+    return begin_compiling();
+  }
+  diagnostics_ = diagnostic_items(prepared.compiled, prepared.texts);
   // What compiles is shown to all, with what is said of it; a version of 0 answers no edit, so it comes first.
   if (prepared.running) audience_.tell_all(text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));
   for (const auto& [listener, version] : compiling_for_)
@@ -322,7 +349,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   give_hand(*prepared.running->world);
   const std::vector<double> started_with = prepared.running->world->parameters();
   std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
-  if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world);
+  if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world, *discrete_, *prepared.discrete);
   if (!loop_->replace(prepared.running, keeps)) {
     ready_ = std::move(prepared);
     ready_goes_on_ = goes_on;
@@ -331,6 +358,7 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
   free_aside(std::exchange(code_, std::move(prepared.code)));
   if (!prepared.texts.empty()) code_texts_ = std::move(prepared.texts);
+  if (prepared.discrete) discrete_ = std::move(prepared.discrete);
   parameters_ = std::move(parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
@@ -358,9 +386,10 @@ Json Session::world_message() {
   message.update(describe(*loop_->current().world, parameters_));
   message["name"] = std::filesystem::path(texts_.front().path).stem().string();
   message["files"] = Json::array();
+  const std::vector<api::Text> all = as_texts(texts_);
   for (const SourceText& text : texts_)
     message["files"].push_back(
-        {{"name", file_name(text.path)}, {"text", text.text}, {"edited", text.text != text.on_disk}});
+        {{"name", shown_name(text.path, all)}, {"text", text.text}, {"edited", text.text != text.on_disk}});
   return message;
 }
 

@@ -103,8 +103,9 @@ class Session {
   SessionOptions options_;
   std::vector<SourceText> texts_;
   std::shared_ptr<emit_llvm::CompiledModel> code_;
-  std::vector<api::Text> code_texts_;  // what it was compiled from
-  std::vector<double> parameters_;     // by place, as they are now
+  std::shared_ptr<const std::vector<live::Named>> discrete_;  // of code_
+  std::vector<api::Text> code_texts_;                         // what it was compiled from
+  std::vector<double> parameters_;                            // by place, as they are now
   std::unique_ptr<live::Loop> loop_;
   std::uint32_t generation_ = 1;
 

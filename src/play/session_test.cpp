@@ -100,7 +100,8 @@ struct Played {
     options.loop.real_time = false;
     Prepared first = prepare({{path, text}}, options.overrides, {}, options.period);
     if (!first.running) {
-      ADD_FAILURE() << diagnostic_items(first.compiled).dump(2) << (first.failure ? first.failure->text : "");
+      ADD_FAILURE() << diagnostic_items(first.compiled, first.texts).dump(2)
+                    << (first.failure ? first.failure->text : "");
       return;
     }
     session = std::make_unique<Session>(std::move(first), std::vector<SourceText>{{path, text, text}}, options, hall);
@@ -504,6 +505,41 @@ TEST(Session, AnEditGoesOnWithStatesAndTime) {
   }
 }
 
+// Counters and modes go on by name, too, when events or other counters come or go.
+TEST(Session, AnEditGoesOnWithCountersAndModes) {
+  const std::string counting = R"(simulation step_size = 0.001
+external beat writes n observes event clock rate 0.01
+boundary x with x(0) = 1;
+automaton way in Up, Down;
+system
+  x' = if way.Up then 10 else -10;
+  transition Turn in way.Up when x > 2 { goto way.Down; }
+reactive
+  n = init a = 0 in { clock => a + 1 }
+)";
+  Played played(counting);
+  const Frame before = played.frame(0.3);
+  EXPECT_EQ(played.value(before, "way"), 1);
+  const double n = played.value(before, "n");
+  EXPECT_NEAR(n, before.time / 0.01, 1.01);
+  played.edit(with(with(counting, "writes n", "writes n, more"), "a + 1 }",
+                   "a + 1 },\n  more = init a = 40 in { clock => a + 1 }"),
+              3);
+  ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == 3; }));
+  const Frame after = played.frame();
+  EXPECT_EQ(after.generation, 2u) << played.last("diagnostics").dump();
+  EXPECT_GE(played.value(after, "n"), n);
+  EXPECT_NEAR(played.value(after, "n"), after.time / 0.01, 1.01);
+  EXPECT_GE(played.value(after, "more"), 40);
+  EXPECT_EQ(played.value(after, "way"), 1);
+  // Other modes are other modes, though the variable is called the same.
+  played.edit(with(counting, "automaton way in Up, Down", "automaton way in Up, Aside, Down"), 4);
+  ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == 4; }));
+  const Frame last = played.frame();
+  EXPECT_EQ(last.generation, 3u) << played.last("diagnostics").dump();
+  EXPECT_NEAR(played.value(last, "n"), last.time / 0.01, 1.01);
+}
+
 TEST(Session, AnEditWithAMistakeChangesNothingButTheDiagnostics) {
   Played played(decay);
   const std::string text = std::string(decay) + "scene\n  text \"\u00e4\U0001F600\" at (qq, 0);\n";
@@ -699,6 +735,57 @@ TEST_F(Saving, WritesTheLastTextAsAWhole) {
   EXPECT_EQ(played.world()["files"][0]["edited"], false);
   EXPECT_EQ(fs::status(path_).permissions(), fs::perms::owner_read | fs::perms::owner_write | fs::perms::group_read);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);  // nothing is left beside it
+}
+
+TEST_F(Saving, WhatAnotherProgramWroteIsNotLostUnasked) {
+  Played played(decay, {}, path_);
+  const auto failure = [&] {
+    played.say({{"type", "save"}, {"file", "m.tact"}});
+    return played.last("saved")["failure"];
+  };
+  const std::string mine = with(decay, "k = 1", "k = 2"), theirs = with(decay, "k = 1", "k = 3");
+  played.edit(mine, 1);
+  std::ofstream(path_) << theirs;
+  ASSERT_TRUE(failure().is_string());
+  EXPECT_EQ(on_disk(), theirs);
+  EXPECT_EQ(failure(), nullptr);  // asked twice, it is meant
+  EXPECT_EQ(on_disk(), mine);
+  // One that wrote the same, or a byte order mark before it, is no conflict; one that took it away neither.
+  std::ofstream(path_) << "\xef\xbb\xbf" << mine;
+  played.edit(theirs, 2);
+  EXPECT_EQ(failure(), nullptr);
+  EXPECT_EQ(on_disk(), theirs);
+  fs::remove(path_);
+  EXPECT_EQ(failure(), nullptr);
+  EXPECT_EQ(on_disk(), theirs);
+}
+
+// Two files of one name in different folders are two files.
+TEST_F(Saving, FilesOfOneNameAreKeptApart) {
+  const std::string rest = "parameter q = 5;\n";
+  fs::create_directories(folder_ / "b");
+  const std::string other = (folder_ / "b" / "m.tact").string();
+  std::ofstream(other) << rest;
+  SessionOptions options;
+  options.loop.real_time = false;
+  Hall hall;
+  Prepared first = prepare({{path_, decay}, {other, rest}}, {}, {}, 0);
+  ASSERT_TRUE(first.running);
+  Session session(std::move(first), {{path_, decay, decay}, {other, rest, rest}}, options, hall);
+  const auto say = [&](const Json& message) { session.message(alice, message.dump()); };
+  say({{"type", "edit"}, {"file", other}, {"text", "parameter q = 6;\n"}, {"version", 1}});
+  say({{"type", "save"}, {"file", other}});
+  say({{"type", "save"}, {"file", "m.tact"}});  // which of them?
+  EXPECT_TRUE(hall.told[alice].back()["failure"].is_string());
+  say({{"type", "hello"}, {"version", 1}});
+  for (const Json& message : hall.told[alice]) {
+    if (message["type"] != "world") continue;
+    EXPECT_EQ(message["files"][0]["name"], path_);
+    EXPECT_EQ(message["files"][1]["name"], other);
+  }
+  EXPECT_EQ(on_disk(), decay);
+  std::ifstream in(other);
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "parameter q = 6;\n");
 }
 
 TEST_F(Saving, TellsWhyNot) {

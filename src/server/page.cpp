@@ -53,4 +53,8 @@ std::span<const Asset> page_assets() {
   return page.assets;
 }
 
+bool is_page_built() {
+  return std::ranges::find(page_assets(), std::string_view("/app.js"), &Asset::path) != page_assets().end();
+}
+
 }  // namespace server

@@ -14,5 +14,7 @@ const std::map<std::string_view, std::string_view>& page_files();
 
 // For Options::assets; lives as long as the program.
 std::span<const Asset> page_assets();
+// Or is there only what says that it was not built?
+[[nodiscard]] bool is_page_built();
 
 }  // namespace server

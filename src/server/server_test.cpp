@@ -442,6 +442,7 @@ TEST(Page, IsEmbeddedAndCompressedTheSameEveryTime) {
     EXPECT_EQ(asset.bytes.substr(4, 4), std::string_view("\0\0\0\0", 4)) << asset.path;
   }
   EXPECT_TRUE(paths.contains("/"));
+  EXPECT_EQ(is_page_built(), paths.size() > 1);
 }
 
 }  // namespace

@@ -41,6 +41,10 @@ export function merge_draft(draft: Draft, server_text: string): Merged {
   return { text: draft.text, conflict: true };
 }
 
+// Texts are kept and compared with one kind of line break; the file keeps the one it came with.
+export const line_break_of = (text: string): string => (text.includes("\r\n") ? "\r\n" : "\n");
+export const with_line_breaks = (text: string, line_break: string): string => text.replace(/\r\n?|\n/g, line_break);
+
 export type DraftStorage = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
 export class DraftStore {

@@ -17,7 +17,7 @@ import {
   keymap,
   lineNumbers,
 } from "@codemirror/view";
-import { DraftStore, find_change, merge_draft } from "./drafts";
+import { DraftStore, find_change, line_break_of, merge_draft, with_line_breaks } from "./drafts";
 import { language_for } from "./language";
 import type { ClientMessage, DiagnosticItem, SourceFile, World } from "./protocol";
 
@@ -42,6 +42,8 @@ interface OpenFile {
   world_text: string;
   sent_texts: string[];
   unsent: boolean;
+  // How the file ends its lines; in here every line ends with \n.
+  line_break: string;
   saving: string | null;
   told_too_long: boolean;
 }
@@ -131,7 +133,7 @@ export class Editor {
     for (const name of [...this.files_.keys()]) {
       if (!names.has(name)) this.files_.delete(name);
     }
-    for (const file of world.files) this.take_file(file);
+    for (const file of world.files) this.take_file({ ...file, text: with_line_breaks(file.text, "\n") }, line_break_of(file.text));
     this.fresh_connection_ = false;
     if (this.active_ === null || !this.files_.has(this.active_)) {
       this.active_ = null;
@@ -142,7 +144,7 @@ export class Editor {
     this.schedule();
   }
 
-  private take_file(file: SourceFile): void {
+  private take_file(file: SourceFile, line_break: string): void {
     const open = this.files_.get(file.name);
     const draft = this.drafts_?.load(file.name) ?? null;
     if (open === undefined) {
@@ -157,6 +159,7 @@ export class Editor {
         world_text: file.text,
         sent_texts: [],
         unsent: merged.text !== file.text,
+        line_break,
         saving: null,
         told_too_long: false,
       };
@@ -230,9 +233,11 @@ export class Editor {
     for (const open of this.files_.values()) {
       if (!open.unsent) continue;
       const text = open.state.doc.toString();
-      if (this.is_too_long(open, text)) continue;
+      // A half of a pair is no letter, and JSON cannot carry it.
+      const sent = with_line_breaks(text, open.line_break).replace(/\p{Surrogate}/gu, "\ufffd");
+      if (this.is_too_long(open, sent)) continue;
       const version = this.version_ + 1;
-      if (!this.outlets_.send({ type: "edit", file: open.name, text, version })) continue;
+      if (!this.outlets_.send({ type: "edit", file: open.name, text: sent, version })) continue;
       this.version_ = version;
       open.unsent = false;
       open.server_text = text;
@@ -317,7 +322,7 @@ export class Editor {
       row.dataset["severity"] = item.severity;
       const place = document.createElement("span");
       place.className = "problem-place";
-      place.textContent = this.files_.size > 1 ? `${item.file}:${item.line}` : `line ${item.line}`;
+      place.textContent = this.files_.size > 1 || !this.files_.has(item.file) ? `${item.file}:${item.line}` : `line ${item.line}`;
       const text = document.createElement("span");
       text.className = "problem-text";
       text.textContent = item.text;

@@ -79,6 +79,7 @@ export class Playout {
   private last_arrival_ms_ = -Infinity;
   private discrete_: readonly boolean[] = [];
   private shown_: Float64Array = new Float64Array(0);
+  private is_all_shown_ = true;
   // Of the world, of what values_at gave last.
   shown_time = 0;
 
@@ -103,6 +104,7 @@ export class Playout {
       if (Math.abs(stamp_ms - now_ms) > 50) stamp_ms = Math.max(now_ms, last.stamp_ms + 0.1);
     }
     this.frames_.push({ frame, stamp_ms });
+    this.is_all_shown_ = false;
     if (this.frames_.length > 4) this.frames_.shift();
   }
 
@@ -110,10 +112,10 @@ export class Playout {
     return this.frames_[this.frames_.length - 1]?.frame ?? null;
   }
 
-  // True until the newest frame is fully shown.
+  // True until the newest frame is fully shown, however seldom a slow machine asks for values.
   is_moving(now_ms: number): boolean {
     const last = this.frames_[this.frames_.length - 1];
-    return last !== undefined && now_ms - this.pause_ms_ <= last.stamp_ms + 20;
+    return last !== undefined && (!this.is_all_shown_ || now_ms - this.pause_ms_ <= last.stamp_ms + 20);
   }
 
   // The values to show now; the array is overwritten by the next call. Null before the first frame.
@@ -121,6 +123,7 @@ export class Playout {
     const newest = this.frames_[this.frames_.length - 1];
     if (newest === undefined) return null;
     const at_ms = now_ms - this.pause_ms_;
+    if (at_ms >= newest.stamp_ms) this.is_all_shown_ = true;
     let after = this.frames_.length - 1;
     while (after > 0 && this.frames_[after - 1]!.stamp_ms > at_ms) --after;
     const b = this.frames_[after]!;

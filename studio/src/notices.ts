@@ -16,6 +16,7 @@ export interface Notice {
 }
 
 const note_stays_ms = 9000;
+const most_notes = 4;
 
 export class Notices {
   private readonly shown_ = new Map<string, HTMLElement>();
@@ -35,6 +36,7 @@ export class Notices {
     box.className = "notice";
     box.dataset["kind"] = notice.kind;
     box.dataset["key"] = key;
+    box.dataset["text"] = notice.text;
     if (notice.kind === "error") box.setAttribute("role", "alert");
     if (notice.kind !== "note") box.append(make_icon("warning"));
     const text = document.createElement("p");
@@ -68,8 +70,13 @@ export class Notices {
     (notice.kind === "note" ? this.notes_box_ : this.banners_).append(box);
   }
 
+  // The same again takes the place of the one that is there; of many, the oldest goes.
   note(text: string, action?: NoticeAction): void {
     const key = `note ${++this.notes_}`;
+    const there = [...this.shown_].filter(([, box]) => box.dataset["kind"] === "note");
+    for (const [old, box] of there) if (box.dataset["text"] === text) this.set(old, null);
+    const more = [...this.shown_].filter(([, box]) => box.dataset["kind"] === "note" && box.querySelector(".link") === null);
+    for (const [old] of more.slice(0, Math.max(0, more.length + 1 - most_notes))) this.set(old, null);
     const closing = action === undefined ? undefined : { text: action.text, run: () => (action.run(), this.set(key, null)) };
     this.set(key, { kind: "note", text, action: closing });
     if (action === undefined) window.setTimeout(() => this.set(key, null), note_stays_ms);

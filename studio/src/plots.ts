@@ -7,9 +7,11 @@ import type { FrameHistory } from "./frames";
 import { make_icon } from "./icons";
 import { list_scalars, type Scalar, type World } from "./protocol";
 import { css_color, series_colors } from "./theme";
-import { format_number } from "./world/options";
+import { format_number, with_minus } from "./world/options";
 
 const update_every_ms = 60;
+// Beyond it the span of an axis is no number.
+const largest_drawn = 1e300;
 const axis_font = "11px system-ui, sans-serif";
 
 interface Panel {
@@ -159,14 +161,15 @@ export class Plots {
         height: clientHeight || 120,
         legend: { show: false },
         padding: [8, 14, 0, 0],
+        pxAlign: 0, // else every point is rounded to a pixel, and slow curves become stairs
         cursor: { drag: { x: false, y: false }, sync: { key: "tactus" }, points: { size: 6 }, y: false },
         scales: {
           x: { time: false, range: () => this.time_range() },
           y: { range: (_, low: number | null, high: number | null) => value_range(low, high) },
         },
         axes: [
-          { ...axis, size: 22, gap: 2, space: 60, values: (_, splits) => splits.map((s) => `${Number(s.toPrecision(6))} s`) },
-          { ...axis, size: 46, gap: 4, space: 26, values: (_, splits) => splits.map((s) => String(Number(s.toPrecision(4)))) },
+          { ...axis, size: 22, gap: 2, space: 60, values: (_, splits) => splits.map((s) => with_minus(`${Number(s.toPrecision(6))} s`)) },
+          { ...axis, size: 46, gap: 4, space: 26, values: (_, splits) => splits.map((s) => with_minus(String(Number(s.toPrecision(4))))) },
         ],
         series: [
           {},
@@ -220,7 +223,7 @@ export class Plots {
         const at = this.scalars_.get(name)?.at ?? -1;
         return frames.map((frame) => {
           const value = frame.values[at];
-          return value !== undefined && Number.isFinite(value) ? value : null;
+          return value !== undefined && Math.abs(value) < largest_drawn ? value : null;
         });
       });
       panel.chart.setData([times, ...curves]);

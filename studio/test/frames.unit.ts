@@ -114,3 +114,14 @@ test("a picture is the same when nothing in it changed", () => {
   assert.ok(!same_picture(frame(1, 2), frame(1.1, 2)));
   assert.ok(!same_picture(frame(1, 2), { ...frame(1, 2), hand_force: [0, 1, 0] }));
 });
+
+test("a frame is shown to its end, although nobody asked for a while", () => {
+  const playout = new Playout();
+  playout.begin_world([]);
+  playout.push(frame(0, 0), 0);
+  playout.push(frame(0.016, 1), 16);
+  assert.ok(playout.values_at(20)![0]! < 1);
+  assert.ok(playout.is_moving(900)); // long past, and still half way
+  assert.equal(playout.values_at(900)![0], 1);
+  assert.ok(!playout.is_moving(901));
+});

@@ -30,6 +30,7 @@ async function open(name = "two_ball", options = {}) {
 }
 
 async function load() {
+  await page.goto("about:blank"); // the address again is no new page where only what stands behind its # is new
   await page.goto(mock.address);
   await page.waitForFunction(() => window.tactus?.frames > 3);
 }
@@ -202,6 +203,29 @@ test("ctrl-S saves, and the dot goes", async () => {
   await until(() => sent("save").length === 1, "save");
   await until(async () => (await tab.getAttribute("data-unsaved")) === "false", "no dot");
   assert.ok(mock.disk.get("two_ball.tact").endsWith("\n// saved"));
+});
+
+test("a file keeps its line breaks, and is not called unsaved for them", async () => {
+  const original = mock.disk.get("two_ball.tact").replaceAll("\n", "\r\n");
+  mock.disk.set("two_ball.tact", original);
+  Object.assign(mock.world.files[0], { text: original, edited: false });
+  mock.received.length = 0;
+  await load();
+  assert.equal(await page.locator(".file-tab").getAttribute("data-unsaved"), "false");
+  await type_at_end("\n// two");
+  await until(() => sent("edit").at(-1)?.text === `${original}\r\n// two`, "the edit, in the file's own breaks");
+  await page.keyboard.press("Control+s");
+  await until(async () => (await page.locator(".file-tab").getAttribute("data-unsaved")) === "false", "no dot");
+  assert.equal(mock.disk.get("two_ball.tact"), `${original}\r\n// two`);
+});
+
+test("a note that is told again and again is one note, and many are few", async () => {
+  const notes = () => page.locator("#notes .notice").allTextContents();
+  for (let i = 0; i < 5; ++i) mock.say_all({ type: "note", text: "it does not start" });
+  await until(async () => (await notes()).length > 0, "the note");
+  for (let i = 0; i < 9; ++i) mock.say_all({ type: "note", text: `note ${i}` });
+  await until(async () => (await notes()).at(-1) === "note 8", "the newest");
+  assert.deepEqual(await notes(), ["note 5", "note 6", "note 7", "note 8"]);
 });
 
 test("a reload keeps what was typed, also when the server has forgotten it", async () => {

@@ -8,11 +8,12 @@ import { empty_bounds, extend_bounds, format_tick, Framing, nice_step } from "..
 import { parse_triangles } from "../src/world/mesh_file";
 import { fill_template, format_number, list_readers, numbers_option } from "../src/world/options";
 import { smooth_way } from "../src/world/smooth";
+import { choose_zigzags } from "../src/world/spring";
 
 test("a text shows its values", () => {
   assert.equal(fill_template("n = {0}, x = {1}", [3, 0.123456]), "n = 3, x = 0.1235");
   assert.equal(fill_template("{{0}} {1} {0}", ["a"]), "{0} {1} a");
-  assert.equal(format_number(-1234567.5), "-1.235e+6");
+  assert.equal(format_number(-1234567.5), "−1.235e+6");
   assert.equal(format_number(NaN), "not a number");
 });
 
@@ -143,4 +144,14 @@ test("a trace through few points of a circle stays near it, and does not swing p
   const xs: number[] = [];
   smooth_way(jump, times, count, 3, (x) => xs.push(x));
   assert.ok(xs.every((x, i) => x >= 0 && x <= 1 && (i === 0 || x >= xs[i - 1]!)));
+});
+
+test("a short zigzag has fewer teeth, and one that swings about the limit keeps them", () => {
+  assert.equal(choose_zigzags(400, 0), 9);
+  assert.equal(choose_zigzags(40, 0), 5);
+  assert.equal(choose_zigzags(5, 0), 3);
+  assert.equal(choose_zigzags(58, 9), 9);
+  assert.equal(choose_zigzags(62, 5), 5);
+  assert.equal(choose_zigzags(30, 9), 5);
+  assert.equal(choose_zigzags(NaN, 0), 9);
 });

@@ -256,6 +256,100 @@ class ProcessMetadata {
   std::vector<tactus_subsystem> subsystems_;
 };
 
+// The numbers of a table, as the module builder writes them: what is known of a structure before its code is there.
+void set_counts(const ir::Program& program, tactus_model& table) {
+  const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+  table.abi = TACTUS_ABI;
+  table.state_count = count(program.state_names);
+  table.input_count = program.input_count;
+  table.parameter_count = count(program.parameters);
+  table.derived_count = program.derived_count;
+  table.output_count = program.output_count;
+  table.warm_count = program.warm_count;
+  table.work_count = ir::work_count(program);
+  table.discrete_count = program.discrete_count;
+  table.event_count = count(program.events);
+  table.watch_count = program.watch_count;
+  table.delay_count = count(program.delays);
+  table.table_count = count(program.tables);
+  table.history_count = ir::history_count(program);
+  table.relation_count = count(program.relations);
+  table.constraint_count = count(program.constraints);
+  table.condition_count = count(program.conditions);
+  table.layout = ir::layout_of(program);
+  table.channel_count = count(program.channels);
+  table.input_channel_count = count(program.input_channels);
+  table.port_count = count(program.ports);
+  table.block_count = count(program.blocks);
+  table.drawing_count = count(program.drawings);
+  table.drawing_option_count = ir::drawing_option_count(program);
+  table.dimensions = program.dimensions;
+  table.starting_time = program.starting_time;
+  table.ending_time = program.ending_time;
+  table.step_size = program.step_size;
+  table.tolerance = program.tolerance;
+  table.record_period = program.record_period;
+  table.event_precision = program.event_precision;
+  table.solver = program.solver;
+  table.max_transitions = program.max_transitions;
+  table.hand_period = program.hand_period;
+  table.guard_precision = program.guard_precision;
+  table.location_steps = program.location_steps;
+  table.plan_count = count(program.plans);
+  table.ledger = program.ledger;
+  table.book_supplied = program.book_supplied;
+  table.book_dissipated = program.book_dissipated;
+  table.subsystem_count = count(program.subsystems);
+  table.join_count = count(program.joins);
+  table.samples = program.samples;
+  table.sample_count = program.sample_count;
+}
+
+// A structure that is compiled when it is reached is a table whose functions are doors: the first call of one of them compiles the
+// structure, and all go on to its code. Who runs a model may copy its tables, so a door finds what is behind it through something
+// that every copy keeps: the place before the first of `state_names`.
+class Doors {
+ public:
+  using Behind = std::function<const tactus_model*()>;  // compiles at the first call; callable from any thread
+
+  void open(const ir::Program& program, const tactus_model& metadata, Behind behind) {
+    behind_ = std::move(behind);
+    names_.push_back(reinterpret_cast<const char*>(this));
+    names_.insert(names_.end(), metadata.state_names, metadata.state_names + program.state_names.size());
+    table_ = metadata;
+    set_counts(program, table_);
+    table_.state_names = names_.data() + 1;
+    table_.initialize = enter<&tactus_model::initialize>;
+    table_.derivative = enter<&tactus_model::derivative>;
+    table_.outputs = enter<&tactus_model::outputs>;
+    if (!program.events.empty()) table_.fire = enter<&tactus_model::fire>;
+    if (program.watch_count > 0) table_.watch = enter<&tactus_model::watch>;
+    if (!program.constraints.empty()) table_.constrain = enter<&tactus_model::constrain>;
+    if (!program.conditions.empty()) table_.condition = enter<&tactus_model::condition>;
+    if (program.ledger != 0) table_.energy = enter<&tactus_model::energy>;
+    if (program.has_structure) table_.structure = enter<&tactus_model::structure>;
+    if (program.has_balance) table_.balance = enter<&tactus_model::balance>;
+    if (!program.subsystems.empty()) table_.subsystem = enter<&tactus_model::subsystem>;
+    if (program.tangents) table_.tangent = enter<&tactus_model::tangent>;
+    table_.fixed_steps = enter<&tactus_model::fixed_steps>;
+    table_.adaptive_step = enter<&tactus_model::adaptive_step>;
+  }
+  const tactus_model* table() const { return &table_; }
+  // As a call of one of the functions would.
+  void knock() const { behind_(); }
+
+ private:
+  template <auto entry, class... Arguments>
+  static int enter(const tactus_model* door, tactus_instance* instance, Arguments... arguments) {
+    const tactus_model* table = reinterpret_cast<const Doors*>(door->state_names[-1])->behind_();
+    return (table->*entry)(table, instance, arguments...);
+  }
+
+  Behind behind_;
+  std::vector<const char*> names_;
+  tactus_model table_ = {};
+};
+
 // Object files -> callable memory.
 class ObjectLoader {
  public:
@@ -281,11 +375,44 @@ class ObjectLoader {
 }  // namespace
 
 struct CompiledModel::Implementation {
-  Implementation(ir::Program given, const JitOptions& how)
+  enum class Role { whole, structure };  // a structure of another program has its tangents already
+
+  Implementation(ir::Program given, const JitOptions& how, Role role)
       : options(how),
-        program(with_room_for_tangents(std::move(given), how.tangents)),
-        looped(reroll::with_loops(program)),
+        program(role == Role::structure
+                    ? std::move(given)
+                    : with_all_prepared(with_room_for_tangents(std::move(given), how.tangents), how)),
+        looped(program.structures.empty() ? reroll::with_loops(program) : ir::Program()),
         metadata(program) {}
+
+  static std::size_t first_structure(const ir::Program& program) {
+    const std::uint32_t first = program.structure_of.front();
+    return first == TACTUS_NO_STRUCTURE ? 0 : first;
+  }
+
+  // Whether what parameters give can be worked out by another structure's code: it solves nothing and samples no table.
+  static bool is_plain(const ir::Function& prepare) {
+    for (const ir::Chunk& chunk : prepare.chunks) {
+      if (ir::can_fail(chunk)) return false;
+      for (const ir::Instruction& i : chunk.instructions) {
+        if (i.op == ir::Op::table) return false;
+      }
+    }
+    return true;
+  }
+
+  // Of structures that are compiled when they are reached: what parameters give is worked out at the start, by the first one.
+  static ir::Program with_all_prepared(ir::Program program, const JitOptions& how) {
+    if (!how.compile_when_reached || program.structures.empty()) return program;
+    const std::size_t first = first_structure(program);
+    ir::Function& all = program.structures[first].prepare;
+    for (std::size_t k = 0; k < program.structures.size(); ++k) {
+      const ir::Function& prepare = program.structures[k].prepare;
+      if (k != first && is_plain(prepare))
+        all.chunks.insert(all.chunks.end(), prepare.chunks.begin(), prepare.chunks.end());
+    }
+    return program;
+  }
 
   static ir::Program with_room_for_tangents(ir::Program program, tangent::Functions functions) {
     // The start itself asks for these, unless the program has brought its own.
@@ -307,18 +434,53 @@ struct CompiledModel::Implementation {
     structure_tables.resize(program.structures.size());
     for (std::size_t k = 0; k < program.structures.size(); ++k) {
       const tactus_model*& place = structure_tables[k];
-      structures.push_back(std::make_unique<CompiledModel>(program.structures[k], options));
+      structures.emplace_back(
+          new CompiledModel(std::make_unique<Implementation>(program.structures[k], options, Role::structure)));
       Implementation& part = *structures.back()->implementation_;
+      const auto take = [&place](const tactus_model* better) {
+        std::atomic_ref<const tactus_model*>(place).store(better, std::memory_order_release);
+      };
+      part.announce(take);
+      if (options.compile_when_reached && k != first_structure(program) && is_plain(program.structures[k].prepare)) {
+        part.doors.open(part.program, part.metadata.model(), [&part, take] {
+          std::call_once(part.is_reached, [&] {
+            part.compile_quick();
+            take(part.quick);
+            if (part.has_optimised_tier()) part.thread = std::thread([&part] { part.compile_optimised(); });
+          });
+          return part.current.load(std::memory_order_acquire);
+        });
+        place = part.doors.table();
+        continue;
+      }
+      std::call_once(part.is_reached, [&] { part.compile_quick(); });
       place = part.quick;
       times.build += part.times.build;
-      part.announce([&place](const tactus_model* better) {
-        std::atomic_ref<const tactus_model*>(place).store(better, std::memory_order_release);
-      });
     }
     whole = whole_table(structure_tables);
     quick = &whole;
     current.store(quick, std::memory_order_release);
     times.quick = seconds_since(start);
+  }
+
+  // One after the other on one thread, that which a run begins with first: a thread for each would only make all of them late.
+  void optimise_structures() {
+    const std::size_t first = first_structure(program);
+    const auto optimise_one = [&](std::size_t k) {
+      Implementation& part = *structures[k]->implementation_;
+      if (!cancelled && structure_is_ready(k) && part.has_optimised_tier()) part.compile_optimised();
+    };
+    optimise_one(first);
+    for (std::size_t k = 0; k < structures.size(); ++k) {
+      if (k != first) optimise_one(k);
+    }
+  }
+  // Compiled with the whole, not when reached.
+  bool structure_is_ready(std::size_t k) const { return structures[k]->implementation_->doors.table()->abi == 0; }
+
+  // Compiles it now, if it was not reached yet.
+  void reach(std::size_t k) const {
+    if (!structure_is_ready(k)) structures[k]->implementation_->doors.knock();
   }
 
   // Tells, now or later, of the optimised table.
@@ -388,6 +550,7 @@ struct CompiledModel::Implementation {
 
   const tactus_model* whole_with_tangents(tangent::Functions functions) {
     std::vector<const tactus_model*> tables;
+    for (std::size_t k = 0; k < structures.size(); ++k) reach(k);
     for (const auto& structure : structures) tables.push_back(structure->with_tangents(functions));
     for (const WholeTable& known : whole_tables) {
       if (known.structures == tables) return &known.table;
@@ -402,7 +565,9 @@ struct CompiledModel::Implementation {
     const auto start = Clock::now();
     const auto machine = make_native_machine(Effort::fast);
     llvm::LLVMContext context;
-    const auto module = build_module(looped, context, module_options(*machine));
+    ModuleOptions how = module_options(*machine);
+    how.joins_handlers = true;
+    const auto module = build_module(looped, context, how);
     times.build = seconds_since(start);
     quick = loader.load<const tactus_model*>(generate_code(*module, *machine, cancelled), "quick", table_name);
     current.store(quick, std::memory_order_release);
@@ -454,8 +619,10 @@ struct CompiledModel::Implementation {
     const auto machine = make_native_machine(effort);
     llvm::LLVMContext context;
     silence_remarks(context);
-    const auto module = build_tangent_module(looped, reroll::with_loops(tangents, program), tangent_name, *quick,
-                                             context, module_options(*machine));
+    ModuleOptions how = module_options(*machine);
+    how.joins_handlers = effort == Effort::fast;
+    const auto module =
+        build_tangent_module(looped, reroll::with_loops(tangents, program), tangent_name, *quick, context, how);
     if (effort != Effort::fast) {
       set_target_attributes(*module, machine->getTargetCPU(), machine->getTargetFeatureString());
       optimise(*module, *machine, effort, cancelled);
@@ -545,6 +712,8 @@ struct CompiledModel::Implementation {
     std::vector<const tactus_model*> structures;
     tactus_model table = {};
   };
+  std::once_flag is_reached;  // of a structure: its quick code is there
+  Doors doors;                // of a structure that is compiled when it is reached
   tactus_model whole = {};
   std::vector<const tactus_model*> structure_tables;  // each the best there is
   std::deque<WholeTable> whole_tables;                // with tangents; they never move
@@ -553,18 +722,24 @@ struct CompiledModel::Implementation {
   std::vector<std::unique_ptr<CompiledModel>> structures;  // last, so that their threads end before what they write to
 };
 
+CompiledModel::CompiledModel(std::unique_ptr<Implementation> implementation)
+    : implementation_(std::move(implementation)) {}
+
 CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
-    : implementation_(std::make_unique<Implementation>(std::move(program), options)) {
+    : CompiledModel(std::make_unique<Implementation>(std::move(program), options, Implementation::Role::whole)) {
   Implementation& self = *implementation_;
-  if (self.program.structures.empty())
-    self.compile_quick();
-  else
+  if (!self.program.structures.empty()) {
     self.compile_structures();
+    if (options.optimise) self.thread = std::thread([&self] { self.optimise_structures(); });
+    return;
+  }
+  self.compile_quick();
   if (self.has_optimised_tier()) self.thread = std::thread([&self] { self.compile_optimised(); });
 }
 
 CompiledModel::~CompiledModel() {
   implementation_->cancelled = true;
+  for (const auto& structure : implementation_->structures) structure->implementation_->cancelled = true;
   if (implementation_->thread.joinable()) implementation_->thread.join();
   if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
 }
@@ -577,7 +752,10 @@ const tactus_model* CompiledModel::optimised() const {
 
 const tactus_model* CompiledModel::wait_optimised() {
   if (implementation_->thread.joinable()) implementation_->thread.join();
-  for (const auto& structure : implementation_->structures) structure->wait_optimised();
+  for (std::size_t k = 0; k < implementation_->structures.size(); ++k) {
+    implementation_->reach(k);
+    implementation_->structures[k]->wait_optimised();
+  }
   const std::lock_guard lock(implementation_->tangent_mutex);
   if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
   return current();

@@ -31,6 +31,9 @@ struct JitOptions {
   std::size_t optimisation_limit = 2'000'000;
   // Tangents that every table has from the start, for a solver that needs them.
   tangent::Functions tangents = tangent::none;
+  // Of a model with modes only the structure that a run begins with is compiled before the constructor returns; every other when a
+  // function of its table is called for the first time. That call allocates and may take milliseconds: not for real time.
+  bool compile_when_reached = false;
 };
 
 // How long the parts took; for `--time` and benchmarks. Seconds.
@@ -60,13 +63,14 @@ class CompiledModel {
   // tier and starts another background thread for the optimised one. Locks and may allocate: not for a real-time thread, which may
   // use what it gave.
   const tactus_model* with_tangents(tangent::Functions functions = tangent::all);
-  // Blocks until the background threads have ended, then current().
+  // Blocks until all structures are compiled and the background threads have ended, then current().
   const tactus_model* wait_optimised();
 
   JitTimes times() const;
 
  private:
   struct Implementation;
+  explicit CompiledModel(std::unique_ptr<Implementation> implementation);
   std::unique_ptr<Implementation> implementation_;
 };
 

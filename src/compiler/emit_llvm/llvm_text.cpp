@@ -10,11 +10,20 @@
 namespace emit_llvm {
 
 std::string llvm_text(const ir::Program& program) {
-  llvm::LLVMContext context;
-  auto module = build_module(reroll::with_loops(program), context, {});
   std::string text;
   llvm::raw_string_ostream stream(text);
-  module->print(stream, nullptr);
+  const auto print = [&](const ir::Program& part, const ModuleOptions& options) {
+    llvm::LLVMContext context;
+    build_module(part, context, options)->print(stream, nullptr);
+  };
+  const ir::Program looped = reroll::with_loops(program);
+  for (std::size_t k = 0; k < looped.structures.size(); ++k) {
+    ModuleOptions options;
+    options.prefix = "model_" + std::to_string(k);
+    options.table = structure_table(options.table, k);
+    print(looped.structures[k], options);
+  }
+  print(looped, {});
   return text;
 }
 

@@ -269,19 +269,7 @@ class ModuleBuilder {
     if (always_inline) whole->addFnAttr(llvm::Attribute::AlwaysInline);
     mark_pointers(whole, 3, arguments);
     start_function(whole);
-    llvm::Value* const instance = whole->getArg(1);
-    std::vector<llvm::Value*> kept;
-    // With room for it the whole section is kept, which is a copy.
-    const bool keeps_all = !kept_warm.empty() && program_.kept_warm_count > 0;
-    const auto copy_warm = [&](std::uint32_t to, std::uint32_t from) {
-      builder_.CreateMemCpy(section(instance, to, 0u), llvm::Align(8), section(instance, from, 0u), llvm::Align(8),
-                            8 * std::uint64_t{program_.kept_warm_count});
-    };
-    const std::uint32_t kept_place = layout_.work + ir::kept_warm_place(program_);
-    if (keeps_all) copy_warm(kept_place, layout_.warm);
-    for (std::uint32_t k : kept_warm) {
-      if (!keeps_all) kept.push_back(load(section(instance, layout_.warm, k)));
-    }
+    const std::vector<llvm::Value*> kept = keep_warm(instance_of(whole), kept_warm);
     if (source.chunks.size() == 1) chunk(source.chunks[0], surroundings(whole, 1, arguments));
     std::vector<llvm::Value*> given;
     for (unsigned k = 1; k < whole->arg_size(); ++k) given.push_back(whole->getArg(k));
@@ -289,22 +277,55 @@ class ModuleBuilder {
       llvm::Value* status = builder_.CreateCall(parts[k], given);
       if (ir::can_fail(source.chunks[k])) return_if_failed(status, nullptr);
     }
-    if (keeps_all) copy_warm(layout_.warm, kept_place);
-    for (std::size_t k = 0; k < kept.size(); ++k) store(kept[k], section(instance, layout_.warm, kept_warm[k]));
+    put_warm_back(instance_of(whole), kept_warm, kept);
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
     inline_elementary_ = false;
     return whole;
   }
 
-  // One function an event that does something, and the choice between them.
+  static llvm::Value* instance_of(llvm::Function* entry) { return entry->getArg(1); }
+
+  // With room for it the whole section is kept, which is a copy.
+  bool keeps_all(const std::vector<std::uint32_t>& kept_warm) const {
+    return !kept_warm.empty() && program_.kept_warm_count > 0;
+  }
+  void copy_warm(llvm::Value* instance, std::uint32_t to, std::uint32_t from) {
+    builder_.CreateMemCpy(section(instance, to, 0u), llvm::Align(8), section(instance, from, 0u), llvm::Align(8),
+                          8 * std::uint64_t{program_.kept_warm_count});
+  }
+  std::vector<llvm::Value*> keep_warm(llvm::Value* instance, const std::vector<std::uint32_t>& kept_warm) {
+    std::vector<llvm::Value*> kept;
+    if (keeps_all(kept_warm)) {
+      copy_warm(instance, layout_.work + ir::kept_warm_place(program_), layout_.warm);
+      return kept;
+    }
+    for (std::uint32_t k : kept_warm) kept.push_back(load(section(instance, layout_.warm, k)));
+    return kept;
+  }
+  void put_warm_back(llvm::Value* instance, const std::vector<std::uint32_t>& kept_warm,
+                     const std::vector<llvm::Value*>& kept) {
+    if (keeps_all(kept_warm)) copy_warm(instance, layout_.warm, layout_.work + ir::kept_warm_place(program_));
+    for (std::size_t k = 0; k < kept.size(); ++k) store(kept[k], section(instance, layout_.warm, kept_warm[k]));
+  }
+
+  bool is_joined(const ir::Function& source) const { return options_.joins_handlers && source.chunks.size() == 1; }
+  // Its code here, to the return, instead of a function of its own.
+  void joined(const ir::Function& source, llvm::Value* instance, const Surroundings& around) {
+    const std::vector<std::uint32_t> kept_warm = ir::warm_starts(source);
+    const std::vector<llvm::Value*> kept = keep_warm(instance, kept_warm);
+    chunk(source.chunks[0], around);
+    put_warm_back(instance, kept_warm, kept);
+    builder_.CreateRet(builder_.getInt32(TACTUS_OK));
+  }
+
+  // The handlers of all events that do something, and the choice between them: one function each, or all of them in one.
   llvm::Function* fire() {
     TACTUS_CHECK(program_.handlers.size() <= program_.events.size());
-    std::vector<llvm::Function*> handlers;
+    std::vector<llvm::Function*> handlers(program_.handlers.size(), nullptr);
     for (std::size_t k = 0; k < program_.handlers.size(); ++k) {
       const ir::Function& source = program_.handlers[k];
-      handlers.push_back(source.chunks.empty() ? nullptr
-                                               : function("handler_" + std::to_string(k), source, Arguments::none,
-                                                          ir::warm_starts(source)));
+      if (source.chunks.empty() || is_joined(source)) continue;
+      handlers[k] = function("handler_" + std::to_string(k), source, Arguments::none, ir::warm_starts(source));
     }
     const std::array<llvm::Type*, 3> parameters = {pointer_, pointer_, i32_};
     llvm::Function* whole = declare(options_.prefix + "_fire", i32_, parameters, llvm::GlobalValue::InternalLinkage);
@@ -312,11 +333,16 @@ class ModuleBuilder {
     auto* otherwise = llvm::BasicBlock::Create(context_, "", whole);
     auto* choice = builder_.CreateSwitch(whole->getArg(2), otherwise, static_cast<unsigned>(handlers.size()));
     for (std::size_t k = 0; k < handlers.size(); ++k) {
-      if (handlers[k] == nullptr) continue;
+      const ir::Function& source = program_.handlers[k];
+      if (source.chunks.empty()) continue;
       auto* block = llvm::BasicBlock::Create(context_, "", whole);
       choice->addCase(builder_.getInt32(static_cast<std::uint32_t>(k)), block);
       builder_.SetInsertPoint(block);
-      builder_.CreateRet(builder_.CreateCall(handlers[k], {whole->getArg(0), whole->getArg(1)}));
+      if (handlers[k] != nullptr) {
+        builder_.CreateRet(builder_.CreateCall(handlers[k], {whole->getArg(0), whole->getArg(1)}));
+        continue;
+      }
+      joined(source, instance_of(whole), surroundings(whole, 1, Arguments::none));
     }
     builder_.SetInsertPoint(otherwise);
     builder_.CreateRet(builder_.getInt32(TACTUS_OK));
@@ -382,7 +408,8 @@ class ModuleBuilder {
     for (const Choice& choice : choices) functions.push_back(made(choice.name, choice.source));
     std::vector<llvm::Function*> handlers;
     for (std::size_t k = 0; k < tangents_->handlers.size(); ++k) {
-      handlers.push_back(made("handler_" + std::to_string(k) + "_tangent", tangents_->handlers[k]));
+      const ir::Function& source = tangents_->handlers[k];
+      handlers.push_back(is_joined(source) ? nullptr : made("handler_" + std::to_string(k) + "_tangent", source));
     }
 
     std::vector<llvm::Function*> of_subsystems;
@@ -434,11 +461,22 @@ class ModuleBuilder {
       keep(counts.discrete_count, tactus_direction_states(&counts), counts.state_count);
       auto* const event = builder_.CreateSwitch(whole->getArg(2), nothing_more, static_cast<unsigned>(handlers.size()));
       for (std::size_t k = 0; k < handlers.size(); ++k) {
-        if (handlers[k] == nullptr) continue;
+        const ir::Function& source = tangents_->handlers[k];
+        if (source.chunks.empty()) continue;
         auto* block = llvm::BasicBlock::Create(context_, "", whole);
         event->addCase(builder_.getInt32(static_cast<std::uint32_t>(TACTUS_OF_FIRE + k)), block);
         builder_.SetInsertPoint(block);
-        call(handlers[k], true);
+        if (handlers[k] != nullptr) {
+          call(handlers[k], true);
+          continue;
+        }
+        Surroundings around;
+        around.instance = instance;
+        around.t = builder_.CreateLoad(real_, header_field(instance, offsetof(tactus_instance, time)));
+        around.x = section(instance, layout_.states, 0u);
+        around.direction = whole->getArg(5);
+        around.dx = whole->getArg(6);
+        joined(source, instance, around);
       }
     }
     builder_.SetInsertPoint(nothing_more);
@@ -493,6 +531,8 @@ class ModuleBuilder {
   }
   llvm::Value* section(llvm::Value* instance, std::uint32_t start, llvm::Value* index) {
     TACTUS_CHECK(instance != nullptr);
+    if (auto* fixed = llvm::dyn_cast<llvm::ConstantInt>(index))
+      return offset(instance, sizeof(tactus_instance) + 8 * (std::uint64_t{start} + fixed->getZExtValue()));
     return element(section(instance, start, 0u), index);
   }
 

@@ -35,6 +35,9 @@ struct ModuleOptions {
   // that is always inlined and calls at most `inline_elementary_limit` of them: there they are the kernel's, to be inlined.
   std::string native_ending;
   std::size_t inline_elementary_limit = 0;
+  // All handlers in one function: each function costs the code generator some seventy passes, however small it is. Not for the
+  // optimiser, which is not linear in a function's size.
+  bool joins_handlers = false;
 };
 
 // With structures: the table that stands for all of them alone. Their own are modules, too, whose tables are called `structure_table`.

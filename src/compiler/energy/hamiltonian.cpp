@@ -342,7 +342,8 @@ class Search {
         for (Eigen::Index j = i; j < n && family.has_r; ++j) add_terms('R', i, j, family.bends_r);
         for (Eigen::Index j = 0; j < m; ++j) add_terms('G', i, j, family.bends_g);
       }
-      if (static_cast<Eigen::Index>(terms_.size()) > n * f_.cols()) continue;
+      // One state has no J but 0.
+      if (terms_.empty() || static_cast<Eigen::Index>(terms_.size()) > n * f_.cols()) continue;
       if (const std::string text = solve_terms(); !text.empty()) return text;
     }
     return "";

@@ -69,6 +69,11 @@ Cost chunk_cost(const Program& program, const Chunk& chunk) {
       most = (1 + newton_iterations * (1 + newton_halvings)) * residual.most + newton_iterations * elimination(n);
       cost.newton_blocks += chunk.turns;
       cost.largest_newton = std::max(cost.largest_newton, i.size);
+    } else if (i.op == Op::newton_tangent) {
+      const bool is_known = program.tangents && i.residual < program.tangents->residuals.size();
+      const Cost residual = is_known ? chunk_cost(program, program.tangents->residuals[i.residual]) : Cost{};
+      usual = residual.usual + elimination(n);
+      most = residual.most + elimination(n);
     }
     cost.usual += usual * chunk.turns;
     cost.most += most * chunk.turns;

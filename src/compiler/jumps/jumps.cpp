@@ -1,6 +1,7 @@
 #include "compiler/jumps/jumps.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -411,12 +412,18 @@ class Jump {
       if (matching.equation_of[u] != structure::unmatched) continue;
       is_sound = false;
       const ExprId leaf = system.unknowns[u];
-      const flat::VariableId of = model_.variables[flat::VariableId(pool_[leaf].index)].next_of;
-      const std::string name = of.valid() ? fmt::format("next({})", name_of({of.value, pool_[leaf].order}))
-                                          : structure::leaf_name(model_, leaf);
-      auto report = diags_.report(transition_.span, undetermined_after, transition_.name, name);
+      auto report = diags_.report(transition_.span, undetermined_after, transition_.name, unknown_name(leaf));
+      if (system.unknowns.size() > 1) {
+        std::vector<std::string> names;
+        for (ExprId unknown : system.unknowns) names.push_back(fmt::format("`{}`", unknown_name(unknown)));
+        const std::size_t count = system.equations.size();
+        report.hint("it has {} equation{} for {} unknowns: {}", count, count == 1 ? "" : "s", names.size(),
+                    fmt::format("{}", fmt::join(names, ", ")));
+      }
+      const flat::VariableId of = next_of(leaf);
       if (of.valid())
-        report.hint("add an equation for it; or, where it does not change, `keep {};`", name_of({of.value, 0}));
+        report.hint("add an equation for it; or, where it does not change, `keep {};`",
+                    name_of({of.value, pool_[leaf].order}));
       else
         report.hint("add an equation for it");
       break;
@@ -424,6 +431,15 @@ class Jump {
     if (!is_sound) return false;
     structure::sort_blocks(system, rows, matching);
     return true;
+  }
+
+  flat::VariableId next_of(ExprId leaf) const { return model_.variables[flat::VariableId(pool_[leaf].index)].next_of; }
+  // As the person wrote it: a name of the transition's own stands there without the transition's.
+  std::string unknown_name(ExprId leaf) const {
+    const flat::VariableId of = next_of(leaf);
+    if (of.valid()) return fmt::format("next({})", name_of({of.value, pool_[leaf].order}));
+    const std::string name = structure::leaf_name(model_, leaf);
+    return name.starts_with(transition_.name + ".") ? name.substr(transition_.name.size() + 1) : name;
   }
 
   modes::Structures& structures_;

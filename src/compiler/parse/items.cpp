@@ -197,8 +197,13 @@ void Parser::read_entry() {
   if (section_ == Section::none) {
     section_ = section_of_entry();
     const bool condition = section_ == Section::boundary;
-    diags_.report(here(), no_section, condition ? "a condition" : "an equation", condition ? "boundary" : "system")
-        .hint("write `{}` on the line before", condition ? "boundary" : "system");
+    auto report =
+        diags_.report(here(), no_section, condition ? "a condition" : "an equation", condition ? "boundary" : "system");
+    const std::string_view list = list_ended_before();
+    if (!list.empty() && at_name() && kind(1) == TokenKind::equal)
+      report.hint("further ones of a `{0}` follow a comma, not `;`: `{0} a = 1, b = 2;`", list);
+    else
+      report.hint("write `{}` on the line before", condition ? "boundary" : "system");
   }
   if (in_mode_ && !said_mode_ && !belongs_to_mode()) said_mode_ = true;
   switch (section_) {
@@ -215,6 +220,15 @@ void Parser::read_entry() {
     case Section::none:
       return;
   }
+}
+
+// The word of the list of parameters or constants whose `;` is the token before; empty where there is none.
+std::string_view Parser::list_ended_before() const {
+  if (at_ < 2 || token(at_ - 1).kind != TokenKind::semicolon) return "";
+  const std::uint32_t end = token(at_ - 2).end;
+  if (!body_->parameters.empty() && body_->parameters.back().span.end == end) return "parameter";
+  if (!body_->constants.empty() && body_->constants.back().span.end == end) return "constant";
+  return "";
 }
 
 // NAME "with", or NAME {"'"} "(" value ")" ("="|"~"), is a condition; anything else is taken for an equation.

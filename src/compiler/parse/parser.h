@@ -113,6 +113,7 @@ class Parser {
   void open_section(Section section);
   bool belongs_to_mode();
   Section section_of_entry() const;
+  std::string_view list_ended_before() const;
   void read_simulation();
   void read_external();
   bool read_command(External& external);

@@ -188,8 +188,9 @@ void World::plan_elsewhere() {
   instance_->plans_wait = 1;
 }
 
-void World::plan_to_take_over(const World& before) {
-  std::unordered_map<std::string_view, std::uint32_t> places;
+void World::plan_to_take_over(const World& before, const std::vector<Named>& its_discrete,
+                              const std::vector<Named>& discrete) {
+  std::unordered_map<std::string_view, std::uint32_t> places, slots;
   for (std::uint32_t i = 0; i < before.model_.state_count; ++i) places.emplace(before.model_.state_names[i], i);
   kept_states_.clear();
   for (std::uint32_t i = 0; i < model_.state_count; ++i) {
@@ -197,6 +198,14 @@ void World::plan_to_take_over(const World& before) {
       kept_states_.push_back({found->second, i});
   }
   keeps_all_ = has_same_structure(before.model_, model_);
+  for (const Named& each : its_discrete) slots.emplace(each.name, each.slot);
+  kept_discrete_.clear();
+  for (const Named& each : discrete) {
+    if (const auto found = slots.find(each.name); found != slots.end())
+      kept_discrete_.push_back({found->second, each.slot});
+  }
+  const double* started = instance_.section(model_.layout.discrete);
+  started_discrete_.assign(started, started + model_.discrete_count);
 }
 
 void World::take_over(const World& before) {
@@ -219,8 +228,18 @@ void World::take_over(const World& before) {
     // The modes came with the discrete values; what they say of the equations does not.
     if (model_.structure_count > 0) (void)tk_choose_structure(&model_, instance_.get());
   } else {
+    const double* its_discrete = part(before, before.model_.layout.discrete);
+    double* discrete = part(*this, model_.layout.discrete);
+    for (const Copy& copy : kept_discrete_) discrete[copy.to] = its_discrete[copy.from];
+    if (model_.structure_count > 0 && !tk_choose_structure(&model_, instance_.get())) {
+      // Nothing leads to these modes any more: it begins with its own.
+      std::copy(started_discrete_.begin(), started_discrete_.end(), discrete);
+      (void)tk_choose_structure(&model_, instance_.get());
+    }
     for (std::uint32_t i = 0; i < model_.event_count; ++i) {
-      if (model_.events[i].kind != TACTUS_WHEN) clocks[i] = times_passed(model_, model_.events[i], instance_->time);
+      const int kind = model_.events[i].kind;
+      if (kind == TACTUS_EVERY || kind == TACTUS_AT)
+        clocks[i] = times_passed(model_, model_.events[i], instance_->time);
     }
   }
   instance_->first_stage_valid = 0;

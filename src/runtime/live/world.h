@@ -84,6 +84,12 @@ inline constexpr std::uint32_t paused = 1, hand = 2, controller = 4, limiter = 8
 inline constexpr tk_limits mouse_limits = {8, 2000, 0.02, 0.25, 0.05};
 inline constexpr double follower_frequency = 200;  // 1/s: a delay of 10 ms
 
+// A scalar of the discrete section. The name of a mode variable says its modes, too.
+struct Named {
+  std::string name;
+  std::uint32_t slot = 0;
+};
+
 class World {
  public:
   World(const tactus_model& model, Timing timing, const tk_limits& limits);
@@ -97,7 +103,9 @@ class World {
   // From here on plans are searched for by a thread of their own, and begin late (planner.h). A model without plans stays as it is. Not RT.
   void plan_elsewhere();
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
-  void plan_to_take_over(const World& before);
+  // Discrete values of the same name are kept where both say what they have; where the structure is the same, all are.
+  void plan_to_take_over(const World& before, const std::vector<Named>& its_discrete = {},
+                         const std::vector<Named>& discrete = {});
 
   // From the next tick on `hand` touches this world, and no pointer. It tells its position at every tick, so nothing is estimated: the model sees
   // it go straight from one to the next. Not RT.
@@ -147,7 +155,9 @@ class World {
   std::vector<double> warm_;     // put aside while outputs are computed
   std::vector<double> outputs_;  // of the last good tick
   std::vector<Copy> kept_states_;
-  bool keeps_all_ = false;  // the same structure: discrete values, clocks and delays go on too
+  std::vector<Copy> kept_discrete_;
+  std::vector<double> started_discrete_;  // as the start left them
+  bool keeps_all_ = false;                // the same structure: discrete values, clocks and delays go on too
   tk_follower follower_ = {};
   tk_passivity passivity_ = {};
   tk_limiter limiter_ = {};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <set>
 #include <string_view>
 
@@ -144,6 +145,73 @@ const char* status_name(tactus_status status) {
   return "unknown";
 }
 
+namespace {
+
+// Tables that write down which events happen, and give up after a few dozen.
+class Listening {
+ public:
+  explicit Listening(const tactus_model& whole) : whole_(whole), parts_(std::max(1u, whole.structure_count)) {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const tactus_model* inner = whole.structure_count > 0 ? whole.structures[k] : &whole;
+      parts_[k] = {*inner, inner, this};
+      parts_[k].table.max_transitions = most;
+      if (inner->fire) parts_[k].table.fire = fire;
+      tables_.push_back(&parts_[k].table);
+    }
+    whole_.structures = tables_.data();
+  }
+  Listening(const Listening&) = delete;
+  Listening& operator=(const Listening&) = delete;
+
+  const tactus_model* table() const { return whole_.structure_count > 0 ? &whole_ : tables_.front(); }
+  const std::vector<std::uint32_t>& fired() const { return fired_; }
+
+ private:
+  static constexpr std::uint32_t most = 64;
+  struct Part {
+    tactus_model table;  // first: what `fire` is given is its address
+    const tactus_model* inner;
+    Listening* all;
+  };
+  static int fire(const tactus_model* model, tactus_instance* instance, std::uint32_t event) {
+    const auto* part = reinterpret_cast<const Part*>(model);
+    const std::uint32_t kind = model->events[event].kind;
+    if (kind != TACTUS_AFTER && kind != TACTUS_CHECK && kind != TACTUS_CHOOSE) part->all->fired_.push_back(event);
+    return part->inner->fire(part->inner, instance, event);
+  }
+
+  tactus_model whole_;
+  std::vector<Part> parts_;
+  std::vector<const tactus_model*> tables_;
+  std::vector<std::uint32_t> fired_;
+};
+
+// The events that follow one another for ever at this instant, each once, beginning with that which stands first in the text: found by
+// going on for a while with a copy of the Instance. Empty where they do not repeat.
+std::vector<std::uint32_t> endless_chain(const tactus_model& whole, const tactus_instance& instance) {
+  const std::size_t bytes = tactus_instance_bytes(&whole);
+  std::vector<double> memory(bytes / sizeof(double) + 1);
+  std::memcpy(memory.data(), &instance, bytes);
+  auto* again = reinterpret_cast<tactus_instance*>(memory.data());
+  again->is_crossed = 1;
+  again->plans_wait = 1;
+  const Listening listening(whole);
+  (void)tk_fire(listening.table(), again);
+  const std::vector<std::uint32_t>& fired = listening.fired();
+  for (std::size_t period = 1; 3 * period <= fired.size(); ++period) {
+    bool repeats = true;
+    for (std::size_t i = fired.size() - 2 * period; i < fired.size() && repeats; ++i)
+      repeats = fired[i] == fired[i - period];
+    if (!repeats) continue;
+    std::vector<std::uint32_t> chain(fired.end() - static_cast<std::ptrdiff_t>(period), fired.end());
+    std::rotate(chain.begin(), std::min_element(chain.begin(), chain.end()), chain.end());
+    return chain;
+  }
+  return {};
+}
+
+}  // namespace
+
 Failure describe_failure(const tactus_model& whole, const tactus_instance& instance, tactus_status status,
                          bool starting) {
   const tactus_model& model = *tk_active(&whole, &instance);
@@ -211,8 +279,15 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
           "for "
           "`sign(v)`; `smooth(..)` around it switches at the ends of steps only";
     } else {
-      failure.text = fmt::format("{}, events follow one another without end and time stands still: {}{} is one of them",
-                                 when, event ? fmt::format("`{}`", event->name) : std::string("one"), place);
+      std::string which = fmt::format("{}{} is one of them", event ? fmt::format("`{}`", event->name) : "one", place);
+      if (const std::vector<std::uint32_t> chain = endless_chain(whole, instance); !chain.empty()) {
+        which.clear();
+        for (const std::uint32_t e : chain)
+          which += fmt::format("`{}` (line {}) -> ", model.events[e].name, model.events[e].line);
+        which += fmt::format("`{}`", model.events[chain.front()].name);
+        failure.line = model.events[chain.front()].line;
+      }
+      failure.text = fmt::format("{}, events follow one another without end and time stands still: {}", when, which);
       failure.hint =
           "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
           "longer chain that does end needs `simulation max_transitions = ..`";

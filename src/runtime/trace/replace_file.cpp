@@ -17,12 +17,18 @@ namespace fs = std::filesystem;
 
 bool replace_file(const std::string& path, std::string_view text, std::string& failure) {
   std::error_code error;
-  const fs::path target = fs::canonical(path, error);
+  // A link stays one; a file that somebody took away meanwhile is made again, in a folder that is there.
+  fs::path target = fs::canonical(path, error);
+  const bool is_new = error == std::errc::no_such_file_or_directory && !fs::is_symlink(fs::symlink_status(path));
+  if (is_new) {
+    const fs::path folder = fs::path(path).parent_path();
+    target = fs::canonical(folder.empty() ? "." : folder, error) / fs::path(path).filename();
+  }
   if (error) {
     failure = fmt::format("cannot write `{}`: {}", path, error.message());
     return false;
   }
-  if (::access(target.c_str(), W_OK) != 0) {
+  if (!is_new && ::access(target.c_str(), W_OK) != 0) {
     failure = fmt::format("cannot write `{}`: permission denied", path);
     return false;
   }
@@ -33,7 +39,13 @@ bool replace_file(const std::string& path, std::string_view text, std::string& f
     return false;
   }
   struct stat info = {};
-  if (::stat(target.c_str(), &info) == 0) (void)!::fchmod(descriptor, info.st_mode & 07777);
+  if (::stat(target.c_str(), &info) == 0) {
+    (void)!::fchmod(descriptor, info.st_mode & 07777);
+  } else {
+    const mode_t forbidden = ::umask(0);
+    ::umask(forbidden);
+    (void)!::fchmod(descriptor, 0666 & ~forbidden);
+  }
   ::close(descriptor);
   trace::OutputFile file;
   bool good = file.open(beside) && file.write(text);

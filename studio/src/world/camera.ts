@@ -52,9 +52,9 @@ export class CameraRig {
   }
 
   resize(width: number, height: number): void {
+    if (this.width !== Math.max(width, 1) || this.height !== Math.max(height, 1)) this.settled_ = false;
     this.width = Math.max(width, 1);
     this.height = Math.max(height, 1);
-    this.settled_ = false;
   }
 
   private span_to_show(framing: Framing): number {

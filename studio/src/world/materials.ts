@@ -23,7 +23,15 @@ vec3 shade(vec3 color, vec3 n, float away) {
   return mix(c, mix(ink, background, 0.3), 0.8 * pow(away, 7.0));
 }`;
 
-const ball_vertex = `
+// What stands in for instances: solids.ts.
+const written_out = `
+#ifdef WRITTEN_OUT
+attribute mat4 instanceMatrix;
+attribute vec3 instanceColor;
+#endif
+`;
+
+const ball_vertex = `${written_out}
 varying vec3 v_place;
 varying vec3 v_center;
 varying float v_radius;
@@ -80,7 +88,7 @@ export function make_ball_material(theme: Theme, flat: boolean, projection: Matr
   });
 }
 
-const rod_vertex = `
+const rod_vertex = `${written_out}
 varying vec2 v_place;
 varying vec3 v_aside;
 varying vec3 v_color;
@@ -119,7 +127,7 @@ export function make_rod_material(theme: Theme, taper: 0 | 1): ShaderMaterial {
   });
 }
 
-const soft_vertex = `
+const soft_vertex = `${written_out}
 varying vec3 v_normal;
 varying vec3 v_towards;
 varying vec3 v_color;
@@ -128,13 +136,13 @@ void main() {
   vec3 n = normal;
   vec4 p = vec4(position, 1.0);
   v_color = color;
-#ifdef USE_INSTANCING
+#if defined(USE_INSTANCING) || defined(WRITTEN_OUT)
   mat3 m = mat3(instanceMatrix);
   n /= max(vec3(dot(m[0], m[0]), dot(m[1], m[1]), dot(m[2], m[2])), vec3(1e-30));
   n = m * n;
   p = instanceMatrix * p;
 #endif
-#ifdef USE_INSTANCING_COLOR
+#if defined(USE_INSTANCING_COLOR) || defined(WRITTEN_OUT)
   v_color = instanceColor;
 #endif
   v_normal = normalMatrix * n;

@@ -72,11 +72,13 @@ export function fill_template(template: string, values: readonly (number | strin
   });
 }
 
-// Four significant digits, integers as they are.
+// Four significant digits, integers as they are; a minus as long as a plus.
 export function format_number(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? "not a number" : value > 0 ? "∞" : "-∞";
-  if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value);
+  if (!Number.isFinite(value)) return Number.isNaN(value) ? "not a number" : value > 0 ? "∞" : "−∞";
   const size = Math.abs(value);
-  if (size >= 1e6 || size < 1e-4) return value.toExponential(3);
-  return value.toPrecision(4);
+  const is_whole = Number.isInteger(value) && size < 1e7;
+  const text = is_whole ? String(value) : size >= 1e6 || size < 1e-4 ? value.toExponential(3) : value.toPrecision(4);
+  return with_minus(text);
 }
+
+export const with_minus = (number: string): string => number.replaceAll("-", "−");

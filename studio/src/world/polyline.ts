@@ -11,6 +11,8 @@ export class Polyline {
   private readonly capacity_: number;
   private readonly numbers_: Float32Array;
   private readonly buffer_: InterleavedBuffer;
+  private readonly index_: BufferAttribute;
+  private readonly counts_: Uint32Array; // points of each strip that are drawn
   private strip_ = 0;
   private count_ = 0;
 
@@ -30,8 +32,8 @@ export class Polyline {
     const side = new Float32Array(points * 2);
     const place = new Float32Array(points * 2);
     const tint = new Float32Array(points * 6);
-    const index = new Uint32Array(strips * (capacity - 1) * 6);
-    let at = 0;
+    this.counts_ = new Uint32Array(strips);
+    this.index_ = new BufferAttribute(new Uint32Array(strips * (capacity - 1) * 6), 1).setUsage(DynamicDrawUsage);
     for (let strip = 0; strip < strips; ++strip) {
       const { r, g, b } = colors[strip]!;
       for (let i = 0; i < capacity; ++i) {
@@ -39,18 +41,36 @@ export class Polyline {
         side.set([-1, 1], 2 * point);
         place.set([i, i], 2 * point);
         tint.set([r, g, b, r, g, b], 6 * point);
-        const v = 2 * point;
-        if (i + 1 < capacity) index.set([v, v + 2, v + 1, v + 1, v + 2, v + 3], at++ * 6);
       }
     }
     geometry.setAttribute("side", new BufferAttribute(side, 1));
     geometry.setAttribute("place", new BufferAttribute(place, 1));
     geometry.setAttribute("tint", new BufferAttribute(tint, 3));
-    geometry.setIndex(new BufferAttribute(index, 1));
+    geometry.setIndex(this.index_);
+    geometry.setDrawRange(0, 0);
     // Never culled and sorted by its order alone, so three.js need not compute one at each change.
     geometry.boundingSphere = new Sphere();
     this.mesh = new Mesh(geometry, material);
     this.mesh.frustumCulled = false;
+  }
+
+  // Two triangles from each point to the next, for as many points as each strip has.
+  private lay_triangles(): void {
+    const { array } = this.index_;
+    let at = 0;
+    this.counts_.forEach((count, strip) => {
+      const first = 2 * strip * (this.capacity_ + 2);
+      for (let v = first; v < first + 2 * (count - 1); v += 2) {
+        array[at++] = v;
+        array[at++] = v + 2;
+        array[at++] = v + 1;
+        array[at++] = v + 1;
+        array[at++] = v + 2;
+        array[at++] = v + 3;
+      }
+    });
+    this.index_.needsUpdate = true;
+    this.mesh.geometry.setDrawRange(0, at);
   }
 
   begin(strip = 0): void {
@@ -80,6 +100,10 @@ export class Polyline {
       n.copyWithin(at, last, last + numbers_a_point);
     }
     this.buffer_.needsUpdate = true;
+    if (this.counts_[this.strip_] !== this.count_) {
+      this.counts_[this.strip_] = this.count_;
+      this.lay_triangles();
+    }
     this.mesh.material.uniforms["count"]!.value = this.count_;
   }
 

@@ -1,5 +1,5 @@
 // spring: from, to, radius, color. A zigzag in a flat world, a helix of a round wire in space; its ends are straight, its turns as
-// many at every length. Without a radius, a sixtieth of the picture.
+// many at every length, but for a zigzag of few pixels, which has fewer teeth: more would be a blot. Without a radius, a sixtieth of the picture.
 
 import { BufferAttribute, BufferGeometry, DynamicDrawUsage, Mesh, Sphere, Vector3 } from "three";
 import { extend_bounds } from "./framing";
@@ -9,8 +9,21 @@ import { type Maker, nothing_to_dispose } from "./stage";
 
 const default_radius_share = 1 / 60;
 const straight_share = 0.12;
-const zigzags = 9;
-export const points_of_zigzag = 2 * zigzags + 4;
+// As many zigzags from so many pixels on.
+const zigzag_levels: readonly { zigzags: number; pixels: number }[] = [
+  { zigzags: 9, pixels: 60 },
+  { zigzags: 5, pixels: 24 },
+  { zigzags: 3, pixels: 0 },
+];
+const most_zigzags = zigzag_levels[0]!.zigzags;
+export const points_of_zigzag = 2 * most_zigzags + 4;
+
+// The level for a length; a spring that swings about a limit keeps the one it has.
+export function choose_zigzags(pixels: number, now: number): number {
+  const level = (of: number): number => zigzag_levels.find((each) => of >= each.pixels)?.zigzags ?? most_zigzags;
+  const [fewer, more] = [level(pixels / 1.15), level(pixels * 1.15)];
+  return now >= fewer && now <= more ? now : level(pixels);
+}
 const turns = 9;
 const rings_a_turn = 14;
 const wire_sides = 6;
@@ -47,11 +60,13 @@ export const make_spring: Maker = (drawing, stage, color, height) => {
 
   if (stage.flat) {
     const slot = stage.springs.allocate(color, height);
+    let zigzags = 0;
     return {
       update(moment) {
         const length = read(moment.values);
         // A spring shorter than its own width would be a blot: its teeth shrink with it.
         const r = Math.min(radius?.read(moment.values, 0, 0) ?? default_radius_share * moment.extent, 0.12 * length);
+        zigzags = choose_zigzags(length / moment.units_per_pixel(a), zigzags);
         const { line } = stage.springs;
         line.begin(slot);
         if (length > 0) {

@@ -51,6 +51,7 @@ export class WorldView {
   private edges_ = make_edges();
   private drawings_: DrawingView[] = [];
   private world_: World | null = null;
+  private hand_: Hand | null = null; // of the last picture
   private follow_: NumbersOption | null = null;
   private span_: NumbersOption | null = null;
   private unit_ = "";
@@ -88,6 +89,8 @@ export class WorldView {
       labels: this.labels_,
     };
     this.set_theme(theme_);
+    // A graphics card that went away and came back has forgotten the picture.
+    canvas.addEventListener("webglcontextrestored", () => this.invalidate());
     new ResizeObserver(() => this.resize()).observe(element_);
     this.resize();
   }
@@ -103,7 +106,7 @@ export class WorldView {
     this.rig.apply();
     this.invalidate();
     // At once: a resized canvas is empty, and an empty frame would flash.
-    this.render(performance.now(), null);
+    this.render(performance.now(), this.hand_);
   }
 
   invalidate(): void {
@@ -207,6 +210,7 @@ export class WorldView {
 
   // Draws when something moved since the last time; true when it did.
   render(now_ms: number, hand: Hand | null): boolean {
+    this.hand_ = hand;
     const moving = this.playout.is_moving(now_ms);
     if (!this.dirty_ && !moving && !(hand?.held ?? false)) return false;
     this.dirty_ = false;
@@ -279,8 +283,9 @@ export class WorldView {
   }
 
   private watch_speed(dt_ms: number): void {
-    if (dt_ms > 200) return;
-    this.slowness_ = dt_ms > slow_frame_ms ? this.slowness_ + 1 : Math.max(0, this.slowness_ - 0.5);
+    // A pause counts for a few frames at most: a page that was hidden is not slow, one whose every frame is a pause is.
+    const frames = Math.min(dt_ms / slow_frame_ms, 5);
+    this.slowness_ = frames > 1 ? this.slowness_ + frames : Math.max(0, this.slowness_ - 0.5);
     if (this.slowness_ <= 40) return;
     this.slowness_ = 0;
     const coarser = coarser_ratios.find((ratio) => ratio < this.ratio_);
