@@ -272,7 +272,7 @@ system
 """
 
     def test_matrices_that_depend_on_parameters(self):
-        self.assertIn("J  [0 1; -1 0]\nR  [0, 0; 0, b]\nG  [0; 1]\n", self.explain(self.PARAMETERS))
+        self.assertIn("J  [0, 1; -1, 0]\nR  [0, 0; 0, b]\nG  [0; 1]\n", self.explain(self.PARAMETERS))
         # What friction takes is b v^2, whatever b is; 1,000 steps of second order beside dop853.
         text = self.PARAMETERS.replace("energy", "  r' = b * (p / m)^2;\nboundary r(0) = 0;\nenergy")
         for b in (0.3, 1.2):

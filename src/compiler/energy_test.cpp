@@ -27,7 +27,7 @@ const std::string pendulum = R"(
 TEST(Energy, FormOfAPendulumWithAMotor) {
   const std::string text = explained(pendulum + "energy H = p^2 / 2 - cos(q);  power motor: F -> p;");
   EXPECT_TRUE(has(text, "by q  sin(q)\n")) << text;
-  EXPECT_TRUE(has(text, "J  [0 1; -1 0]\nR  [0 0; 0 0.1]\nG  [0; 1]\n")) << text;
+  EXPECT_TRUE(has(text, "J  [0, 1; -1, 0]\nR  [0, 0; 0, d]\nG  [0; 1]\n")) << text;
   EXPECT_TRUE(has(text, "the model is passive")) << text;
 }
 
@@ -41,8 +41,8 @@ TEST(Energy, FormWhereSlopesDependOnOneAnother) {
       energy H = p1^2 / 4 + p2^2 / 6 + 5 * r^2 / 2;
   )");
   EXPECT_TRUE(has(text,
-                  "J  [0 0 1 0; 0 0 0 1; -1 0 0 0; 0 -1 0 0]\n"
-                  "R  [0 0 0 0; 0 0 0 0; 0 0 0.2 -0.2; 0 0 -0.2 0.2]\n"))
+                  "J  [0, 0, 1, 0; 0, 0, 0, 1; -1, 0, 0, 0; 0, -1, 0, 0]\n"
+                  "R  [0, 0, 0, 0; 0, 0, 0, 0; 0, 0, 0.2, -0.2; 0, 0, -0.2, 0.2]\n"))
       << text;
 }
 

@@ -510,7 +510,8 @@ class Search {
     std::string text;
     for (Eigen::Index i = 0; i < matrix.rows(); ++i) {
       text += i == 0 ? "[" : "; ";
-      for (Eigen::Index j = 0; j < matrix.cols(); ++j) text += fmt::format("{}{:.6g}", j == 0 ? "" : " ", matrix(i, j));
+      for (Eigen::Index j = 0; j < matrix.cols(); ++j)
+        text += fmt::format("{}{:.6g}", j == 0 ? "" : ", ", matrix(i, j));
     }
     return text + "]";
   }
