@@ -58,8 +58,11 @@ TEST_P(Backends, OptimisedTierHasTheBitsOfTheQuickTier) {
 TEST_P(Backends, WasmHasTheBitsOfTheQuickTier) {
   if (!has_node()) GTEST_SKIP() << "no node";
   emit_llvm::CompiledModel model(program, {.optimise = false});
-  for (int solver :
-       {TACTUS_EULER, TACTUS_RK4, TACTUS_BS3_FIXED, TACTUS_BS3, TACTUS_TSIT5, TACTUS_DOP853, TACTUS_ROSENBROCK}) {
+  const std::vector<int> solvers = {TACTUS_EULER, TACTUS_RK4,    TACTUS_BS3_FIXED, TACTUS_BS3,
+                                    TACTUS_TSIT5, TACTUS_DOP853, TACTUS_ROSENBROCK};
+  // Every other one, those between with the next sample: a module takes seconds to be made.
+  for (std::size_t i = GetParam() % 2; i < solvers.size(); i += 2) {
+    const int solver = solvers[i];
     ir::Program specialised = program;
     specialised.solver = solver;
     // All plans on each: the specialised loop and the generic ones beside it.
