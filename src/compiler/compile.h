@@ -40,9 +40,9 @@ struct Options {
   // program.
   Facts* facts = nullptr;
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
-  std::vector<expand::Alias>* aliases = nullptr;      // gains what goes by two names
-  std::vector<std::string>* settable = nullptr;       // gains the names that an override may give another value
-  Guards* guards = nullptr;                           // gains what is known of pairs of transitions; nobody runs the program then
+  std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
+  std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
+  Guards* guards = nullptr;  // gains what is known of pairs of transitions; nobody runs the program then
   std::vector<Interference>* interference = nullptr;  // gains what can interfere with each plan
   bool watches_axioms = false;                        // whether the axioms of jumps and sequences become checks
   // Filled with where values come from. When it is given, the compiler stops there and returns no program.

@@ -50,7 +50,6 @@ struct DeviceWord {
 
 // "hand=file:hand.csv" for each; a script is sampled at the plan's steps. Notes name the inputs that nothing feeds, and how to feed them.
 [[nodiscard]] bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
-                                   std::vector<std::string>& notes, Mistake& mistake,
-                                   const sim::Plan* plan = nullptr);
+                                   std::vector<std::string>& notes, Mistake& mistake, const sim::Plan* plan = nullptr);
 
 }  // namespace driver

@@ -72,7 +72,8 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
     if (status != TACTUS_OK) {
       outcome.ending = status == TACTUS_STOPPED ? sim::Ending::stopped : sim::Ending::failed;
       if (status != TACTUS_STOPPED)
-        outcome.failure = sim::describe_failure(model, *world.instance().get(), static_cast<tactus_status>(status), false);
+        outcome.failure =
+            sim::describe_failure(model, *world.instance().get(), static_cast<tactus_status>(status), false);
       break;
     }
     const double* force = world.limiter().force;
@@ -81,8 +82,8 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
     note_broken(model, world.instance().get(), world.time(), outcome.broken);
     const double after = world.time() - plan.start;
     const bool is_last = done + 1 == ticks;
-    if (observer != nullptr &&
-        (is_last || plan.is_every_step || !(plan.period > 0) || after >= recorded + plan.period - 0.5 * timing.period)) {
+    if (observer != nullptr && (is_last || plan.is_every_step || !(plan.period > 0) ||
+                                after >= recorded + plan.period - 0.5 * timing.period)) {
       recorded = plan.is_every_step ? 0 : recorded + plan.period;
       is_kept = observer->row(world.time(), world.outputs());
     }

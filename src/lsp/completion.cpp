@@ -217,8 +217,8 @@ void add_keywords(Items& items, const View& view, const Situation& now, bool beh
     if (now.in_jump) add({"goto", "keep", "enforce", "unknown"});
     add({"reactive", "scene", "check", "parameter", "constant", "function", "automaton", "mechanism", "use", "for"});
     if (now.section == Word::system)
-      add({"in", "transition", "sequence", "plan", "energy", "power", "join", "storage", "guard", "interact", "apply", "invariant",
-           "require", "expect", "stop"});
+      add({"in", "transition", "sequence", "plan", "energy", "power", "join", "storage", "guard", "interact", "apply",
+           "invariant", "require", "expect", "stop"});
     if (now.section == Word::scene) add_words(items, all_drawings(), item_keyword, 'b');
     return;
   }

@@ -68,8 +68,7 @@ class Check {
     std::string text;
     for (const ExprId leaf : symbolic::leaves(model_.pool, e, expr::Op::variable)) {
       if (const auto found = point.find(leaf); found != point.end())
-        text +=
-            fmt::format("{}{} = {:.4g}", text.empty() ? "" : ", ", flat::print(model_, leaf), found->second);
+        text += fmt::format("{}{} = {:.4g}", text.empty() ? "" : ", ", flat::print(model_, leaf), found->second);
     }
     return text.empty() ? "" : " at " + text;
   }
@@ -95,8 +94,9 @@ class Check {
           const std::string where = at_point(point, off);
           if (is_skew)
             diags_.report(matrix.span, not_skew, i + 1, j + 1, *a, j + 1, i + 1, *b, where)
-                .hint("J exchanges energy and neither makes nor takes any: J[i,j] = -J[j,i], and its diagonal is 0; "
-                      "what is lost belongs into R");
+                .hint(
+                    "J exchanges energy and neither makes nor takes any: J[i,j] = -J[j,i], and its diagonal is 0; "
+                    "what is lost belongs into R");
           else
             diags_.report(matrix.span, not_symmetric, i + 1, j + 1, *a, j + 1, i + 1, *b, where)
                 .hint("R[i,j] = R[j,i]; what is exchanged without loss belongs into J");

@@ -34,8 +34,7 @@ std::vector<std::string_view> members(const Program& program, const parse::Modul
     for (const parse::Storage& storage : items.storages) {
       for (const NodeId state : storage.states)
         if (program.tree[state].kind == NodeKind::name) add(program.tree[state].name);
-      if (storage.out.valid() && program.tree[storage.out].kind == NodeKind::name)
-        add(program.tree[storage.out].name);
+      if (storage.out.valid() && program.tree[storage.out].kind == NodeKind::name) add(program.tree[storage.out].name);
     }
     for (const parse::InBlock& block : items.in_blocks) self(program.bodies[block.body], self);
   };

@@ -79,7 +79,8 @@ bool Parser::at_storage() const {
 
 // "structure" NAME "=" expr {"," NAME "=" expr}, the names being J, R and G. False after reporting.
 bool Parser::read_structure(Storage& storage) {
-  constexpr std::string_view form = "`structure J = ((0, 1), (-1, 0)), R = .., G = ..`, of which R and G may be left out";
+  constexpr std::string_view form =
+      "`structure J = ((0, 1), (-1, 0)), R = .., G = ..`, of which R and G may be left out";
   if (!spells("structure")) {
     report_expected("`structure`").hint("behind its energy a storage has its matrices: {}", form);
     return false;

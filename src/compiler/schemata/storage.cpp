@@ -138,7 +138,8 @@ class Storages {
     must.span = b_.tree[item.r].span;
     const NodeId slack = b_.binary(b_.number(-1e-12, span_), Op::times, size, span_);
     const parse::Child smooth[] = {{b_.named("smooth", span_)}, {slack}};
-    must.condition = b_.compare(lost, Op::greater_equal, b_.add({.kind = NodeKind::call, .span = span_}, smooth), span_);
+    must.condition =
+        b_.compare(lost, Op::greater_equal, b_.add({.kind = NodeKind::call, .span = span_}, smooth), span_);
     must.text = "R of the storage is not positive semidefinite here: it makes energy";
     b_.tree.musts.push_back(std::move(must));
   }

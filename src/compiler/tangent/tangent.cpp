@@ -91,8 +91,8 @@ ir::Tangents make(const ir::Program& program, Functions functions) {
   }
   for (const ir::Subsystem& subsystem : program.subsystems) {
     differentiator.count_states(subsystem.state_count);
-    tangents.subsystems.push_back(differentiate(TACTUS_OF_DERIVATIVE, subsystem.derivative,
-                                                {{Op::store_derivative, 0, subsystem.state_count}}));
+    tangents.subsystems.push_back(
+        differentiate(TACTUS_OF_DERIVATIVE, subsystem.derivative, {{Op::store_derivative, 0, subsystem.state_count}}));
   }
   tangents.residuals = differentiator.take_residuals();
   keep_used_residuals(tangents);
