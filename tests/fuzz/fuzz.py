@@ -29,8 +29,7 @@ TARGETS = {
     "fuzz_csv": (4, 100000, "csv", ["-max_len=4096"]),
     "fuzz_init": (3, 50000, "init", ["-max_len=4096"]),
 }
-# A step of a minute by the clock is a hang, also on a machine with other work.
-LIMITS = ["-timeout=60", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
+LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
 EXPECTED = re.compile(r"[ \t]*//\s*((error|warning)\[\w+\]|hint|note): .*|^//> .*")
 
