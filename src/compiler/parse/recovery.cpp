@@ -23,7 +23,8 @@ enum class Foreign {
   heading,
   inclusion,
   extension,
-  definition
+  definition,
+  run_length
 };
 
 struct ForeignItem {
@@ -57,6 +58,8 @@ constexpr ForeignItem foreign_items[] = {
     {"include", Foreign::inclusion},
     {"extends", Foreign::extension},
     {"def", Foreign::definition},
+    {"run", Foreign::run_length},
+    {"simulate", Foreign::run_length},
 };
 
 }  // namespace
@@ -384,7 +387,8 @@ bool Parser::read_foreign_item() {
     if (spells(candidate.word)) foreign = &candidate;
   if (!foreign) return false;
   const bool section = foreign->meaning == Foreign::system_section || foreign->meaning == Foreign::boundary_section;
-  const bool apart = before_name || kind(1) == TokenKind::semicolon || kind(1) == TokenKind::colon ||
+  const bool length = foreign->meaning == Foreign::run_length && kind(1) == TokenKind::number;
+  const bool apart = before_name || length || kind(1) == TokenKind::semicolon || kind(1) == TokenKind::colon ||
                      kind(1) == TokenKind::end || kind(1) == TokenKind::right_brace ||
                      (section && on_new_line(at_ + 1));
   if (!apart) return false;
@@ -451,6 +455,10 @@ bool Parser::read_foreign_item() {
       reported.hint("a function is one expression: `function {}(x) = x^2;`",
                     at(TokenKind::name) ? text(at_) : "square");
       skip_line();
+      return true;
+    case Foreign::run_length:
+      reported.hint("how long a run lasts stands first in the file: `simulation ending_time = 10`");
+      recover();
       return true;
   }
   return true;
