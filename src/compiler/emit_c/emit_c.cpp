@@ -13,6 +13,7 @@
 #include "abi/model.h"
 #include "base/check.h"
 #include "compiler/ir/layout.h"
+#include "compiler/ir/numbers.h"
 #include "compiler/ir/uses.h"
 #include "compiler/reroll/reroll.h"
 
@@ -779,23 +780,14 @@ class ModelPrinter {
     line("extern const tactus_model {}_model;", prefix_);
     line("const tactus_model {}_model = {{", prefix_);
     line("    .abi = TACTUS_ABI,");
-    line("    .state_count = {},", program_.state_names.size());
-    line("    .input_count = {},", program_.input_count);
-    line("    .parameter_count = {},", program_.parameters.size());
-    line("    .derived_count = {},", program_.derived_count);
-    line("    .output_count = {},", program_.output_count);
-    line("    .warm_count = {},", program_.warm_count);
-    line("    .work_count = {},", ir::work_count(program_));
-    line("    .discrete_count = {},", program_.discrete_count);
-    line("    .event_count = {},", program_.events.size());
-    line("    .watch_count = {},", program_.watch_count);
-    line("    .delay_count = {},", program_.delays.size());
-    line("    .table_count = {},", program_.tables.size());
-    line("    .history_count = {},", ir::history_count(program_));
-    line("    .relation_count = {},", program_.relations.size());
-    line("    .constraint_count = {},", program_.constraints.size());
-    line("    .condition_count = {},", program_.conditions.size());
-    line("    .colour_count = {},", tangents.colour_count);
+    // Pictures stay behind.
+    ir::visit_numbers(program_, [&](std::string_view field, auto, auto value) {
+      if (field == "abi" || field.starts_with("drawing")) return;
+      if constexpr (std::is_same_v<decltype(value), double>)
+        line("    .{} = {},", field, number(value));
+      else
+        line("    .{} = {},", field, value);
+    });
     line(
         "    .layout = {{.states = {}, .inputs = {}, .input_rates = {}, .parameters = {}, .derived = {}, .outputs = "
         "{},",
@@ -829,41 +821,15 @@ class ModelPrinter {
     line("    .factor_diagonal = {},", factor_diagonal);
     line("    .factor_places = {},", factor_places);
     line("    .constraint_jacobian = {{{}, {}}},", constraint_start, constraint_index);
-    line("    .channel_count = {},", program_.channels.size());
-    line("    .input_channel_count = {},", program_.input_channels.size());
-    line("    .port_count = {},", program_.ports.size());
-    line("    .block_count = {},", program_.blocks.size());
-    line("    .dimensions = {},", program_.dimensions);
-    line("    .starting_time = {},", number(program_.starting_time));
-    line("    .ending_time = {},", number(program_.ending_time));
-    line("    .step_size = {},", number(program_.step_size));
-    line("    .tolerance = {},", number(program_.tolerance));
-    line("    .record_period = {},", number(program_.record_period));
-    line("    .event_precision = {},", number(program_.event_precision));
-    line("    .solver = {},", program_.solver);
-    line("    .max_transitions = {},", program_.max_transitions);
-    line("    .hand_period = {},", number(program_.hand_period));
-    line("    .guard_precision = {},", number(program_.guard_precision));
-    line("    .location_steps = {},", program_.location_steps);
     line("    .automata = {},", automata);
     line("    .structures = {},", structures);
     line("    .structure_of = {},", structure_of);
-    line("    .automaton_count = {},", is_whole ? program_.automata.size() : 0);
-    line("    .structure_count = {},", program_.structures.size());
     line("    .conflicts = {{{}, {}}},", conflicts_start, conflicts_index);
     line("    .plans = {},", plans);
     line("    .plan_phases = {},", plan_phases);
     line("    .plan_places = {},", plan_places);
-    line("    .plan_count = {},", program_.plans.size());
-    line("    .ledger = {},", program_.ledger);
-    line("    .book_supplied = {},", program_.book_supplied);
-    line("    .book_dissipated = {},", program_.book_dissipated);
     line("    .subsystems = {},", subsystem_rows);
     line("    .joins = {},", joins);
-    line("    .subsystem_count = {},", program_.subsystems.size());
-    line("    .join_count = {},", program_.joins.size());
-    line("    .samples = {},", program_.samples);
-    line("    .sample_count = {},", program_.sample_count);
     if (is_whole) {
       for (const char* entry : {"prepare", "initialize", "derivative", "outputs", "fire", "watch", "constrain",
                                 "tangent", "fixed_steps", "adaptive_step"})

@@ -21,6 +21,7 @@
 #include "compiler/emit_llvm/codegen.h"
 #include "compiler/emit_llvm/module.h"
 #include "compiler/ir/layout.h"
+#include "compiler/ir/numbers.h"
 #include "compiler/ir/uses.h"
 #include "compiler/reroll/reroll.h"
 #include "kernel/kernel.h"
@@ -256,55 +257,6 @@ class ProcessMetadata {
   std::vector<tactus_subsystem> subsystems_;
 };
 
-// The numbers of a table, as the module builder writes them: what is known of a structure before its code is there.
-void set_counts(const ir::Program& program, tactus_model& table) {
-  const auto count = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-  table.abi = TACTUS_ABI;
-  table.state_count = count(program.state_names);
-  table.input_count = program.input_count;
-  table.parameter_count = count(program.parameters);
-  table.derived_count = program.derived_count;
-  table.output_count = program.output_count;
-  table.warm_count = program.warm_count;
-  table.work_count = ir::work_count(program);
-  table.discrete_count = program.discrete_count;
-  table.event_count = count(program.events);
-  table.watch_count = program.watch_count;
-  table.delay_count = count(program.delays);
-  table.table_count = count(program.tables);
-  table.history_count = ir::history_count(program);
-  table.relation_count = count(program.relations);
-  table.constraint_count = count(program.constraints);
-  table.condition_count = count(program.conditions);
-  table.layout = ir::layout_of(program);
-  table.channel_count = count(program.channels);
-  table.input_channel_count = count(program.input_channels);
-  table.port_count = count(program.ports);
-  table.block_count = count(program.blocks);
-  table.drawing_count = count(program.drawings);
-  table.drawing_option_count = ir::drawing_option_count(program);
-  table.dimensions = program.dimensions;
-  table.starting_time = program.starting_time;
-  table.ending_time = program.ending_time;
-  table.step_size = program.step_size;
-  table.tolerance = program.tolerance;
-  table.record_period = program.record_period;
-  table.event_precision = program.event_precision;
-  table.solver = program.solver;
-  table.max_transitions = program.max_transitions;
-  table.hand_period = program.hand_period;
-  table.guard_precision = program.guard_precision;
-  table.location_steps = program.location_steps;
-  table.plan_count = count(program.plans);
-  table.ledger = program.ledger;
-  table.book_supplied = program.book_supplied;
-  table.book_dissipated = program.book_dissipated;
-  table.subsystem_count = count(program.subsystems);
-  table.join_count = count(program.joins);
-  table.samples = program.samples;
-  table.sample_count = program.sample_count;
-}
-
 // A structure that is compiled when it is reached is a table whose functions are doors: the first call of one of them compiles the
 // structure, and all go on to its code. Who runs a model may copy its tables, so a door finds what is behind it through something
 // that every copy keeps: the place before the first of `state_names`.
@@ -317,7 +269,8 @@ class Doors {
     names_.push_back(reinterpret_cast<const char*>(this));
     names_.insert(names_.end(), metadata.state_names, metadata.state_names + program.state_names.size());
     table_ = metadata;
-    set_counts(program, table_);
+    ir::set_numbers(program, table_);
+    table_.layout = ir::layout_of(program);
     table_.state_names = names_.data() + 1;
     table_.initialize = enter<&tactus_model::initialize>;
     table_.derivative = enter<&tactus_model::derivative>;

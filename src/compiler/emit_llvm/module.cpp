@@ -16,6 +16,8 @@
 #include <vector>
 
 #include "base/check.h"
+#include "compiler/emit_llvm/constants.h"
+#include "compiler/emit_llvm/table.h"
 #include "compiler/ir/layout.h"
 #include "compiler/ir/uses.h"
 
@@ -50,6 +52,7 @@ class ModuleBuilder {
         layout_(ir::layout_of(program)),
         context_(context),
         module_(std::make_unique<llvm::Module>(options.prefix, context)),
+        make_(*module_),
         builder_(context),
         real_(llvm::Type::getDoubleTy(context)),
         i32_(llvm::Type::getInt32Ty(context)),
@@ -64,9 +67,9 @@ class ModuleBuilder {
   }
 
   std::unique_ptr<llvm::Module> build() {
-    const Metadata metadata =
-        options_.metadata != nullptr ? metadata_of_process(*options_.metadata) : metadata_as_data();
-    sampled_ = metadata.tables;
+    const Fields metadata = options_.metadata != nullptr ? pointers_of_process(program_, *options_.metadata, *module_)
+                                                         : pointers_as_data(program_, options_.table, *module_);
+    sampled_ = metadata.at(offsetof(tactus_model, tables));
     if (!program_.structures.empty()) return build_whole(metadata);
     residuals();
     llvm::Function* prepare = function("prepare", program_.prepare, Arguments::none);
@@ -104,8 +107,8 @@ class ModuleBuilder {
 
   // Only the tangents, for a table that is somewhere else.
   std::unique_ptr<llvm::Module> build_tangents(const std::string& name, const tactus_model& table) {
-    sampled_ = metadata_of_process(*options_.metadata).tables;
-    model_ = address(&table);
+    sampled_ = make_.address(options_.metadata->tables);
+    model_ = make_.address(&table);
     residuals();
     tangent(llvm::GlobalValue::ExternalLinkage, name);
     table_->eraseFromParent();
@@ -519,7 +522,7 @@ class ModuleBuilder {
     if (i.listed == ir::no_value) return in_turn(i.index + behind, i.step);
     TACTUS_CHECK(behind == 0);
     const std::vector<std::uint32_t> list(c.places.begin() + i.listed, c.places.begin() + i.listed + c.turns);
-    return builder_.CreateZExt(from_list(i32_, words(list)), i64_);
+    return builder_.CreateZExt(from_list(i32_, make_.numbers(list)), i64_);
   }
   llvm::Value* from_list(llvm::Type* type, llvm::Constant* list) {
     return builder_.CreateLoad(type, builder_.CreateInBoundsGEP(type, list, turn_));
@@ -664,7 +667,8 @@ class ModuleBuilder {
   }
 
   llvm::Value* listed_number(const ir::Chunk& c, const ir::Instruction& i) {
-    return from_list(real_, doubles({c.numbers.begin() + i.listed, c.numbers.begin() + i.listed + c.turns}));
+    return from_list(real_, make_.numbers(std::vector<double>(c.numbers.begin() + i.listed,
+                                                              c.numbers.begin() + i.listed + c.turns)));
   }
 
   void instruction(const ir::Chunk& c, const ir::Uses& uses, const Surroundings& around, Value v) {
@@ -675,7 +679,7 @@ class ModuleBuilder {
     const auto at = [&] { return place(c, i); };
     switch (i.op) {
       case Op::constant:
-        result = i.listed == ir::no_value ? real(i.number) : listed_number(c, i);
+        result = i.listed == ir::no_value ? make_.number(i.number) : listed_number(c, i);
         return;
       case Op::time:
         result = around.t;
@@ -780,7 +784,7 @@ class ModuleBuilder {
         result = sampled(i, a, b);
         return;
       case Op::noise:
-        result = builder_.CreateCall(pure_function("tk_noise", 2), {real(i.number), a});
+        result = builder_.CreateCall(pure_function("tk_noise", 2), {make_.number(i.number), a});
         return;
       case Op::less:
         result = builder_.CreateFCmpOLT(a, b);
@@ -845,94 +849,15 @@ class ModuleBuilder {
 
   // ---- the table
 
-  llvm::Constant* u32(std::uint64_t value) { return builder_.getInt32(static_cast<std::uint32_t>(value)); }
-  llvm::Constant* real(double value) { return llvm::ConstantFP::get(real_, value); }
-  llvm::Constant* null() { return llvm::ConstantPointerNull::get(pointer_); }
-
-  // All texts lie in one array; a text is an address in it.
-  llvm::Constant* text(std::string_view text) {
-    const std::uint64_t at = texts_.size();
-    texts_.append(text);
-    texts_.push_back('\0');
-    llvm::Constant* index = builder_.getInt32(static_cast<std::uint32_t>(at));
-    return llvm::ConstantExpr::getInBoundsGetElementPtr(llvm::Type::getInt8Ty(context_), texts_global_, index);
-  }
-
-  llvm::Constant* structure(const std::vector<llvm::Constant*>& fields) {
-    std::vector<llvm::Type*> types;
-    for (llvm::Constant* field : fields) types.push_back(field->getType());
-    return llvm::ConstantStruct::get(llvm::StructType::get(context_, types), fields);
-  }
-
-  template <class Item, class Print>
-  llvm::Constant* array(const std::vector<Item>& items, Print print) {
-    if (items.empty()) return null();
-    std::vector<llvm::Constant*> elements;
-    for (const Item& item : items) elements.push_back(print(item));
-    auto* type = llvm::ArrayType::get(elements[0]->getType(), elements.size());
-    return new llvm::GlobalVariable(*module_, type, true, llvm::GlobalValue::PrivateLinkage,
-                                    llvm::ConstantArray::get(type, elements));
-  }
-
-  llvm::Constant* doubles(const std::vector<double>& values) {
-    if (values.empty()) return null();
-    llvm::Constant* data = llvm::ConstantDataArray::get(context_, llvm::ArrayRef<double>(values));
-    return new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
-  }
-
-  llvm::Constant* words(const std::vector<std::uint32_t>& values) {
-    if (values.empty()) return null();
-    llvm::Constant* data = llvm::ConstantDataArray::get(context_, llvm::ArrayRef<std::uint32_t>(values));
-    return new llvm::GlobalVariable(*module_, data->getType(), true, llvm::GlobalValue::PrivateLinkage, data);
-  }
+  llvm::Constant* null() { return make_.null(); }
 
   // tactus_table
   llvm::StructType* table_type() {
     return llvm::StructType::get(context_, {i32_, i32_, i32_, pointer_, pointer_, pointer_, pointer_});
   }
 
-  struct Metadata {
-    llvm::Constant* name;
-    llvm::Constant* channels;
-    llvm::Constant* input_channels;
-    llvm::Constant* parameters;
-    llvm::Constant* ports;
-    llvm::Constant* blocks;
-    llvm::Constant* drawings;
-    llvm::Constant* drawing_options;
-    llvm::Constant* events;
-    llvm::Constant* event_times;
-    llvm::Constant* delays;
-    llvm::Constant* tables;
-    llvm::Constant* relations;
-    llvm::Constant* constraints;
-    llvm::Constant* conditions;
-    llvm::Constant* state_names;
-    llvm::Constant* state_flags;
-    llvm::Constant* constraint_start;
-    llvm::Constant* constraint_index;
-    llvm::Constant* jacobian_start;
-    llvm::Constant* jacobian_index;
-    llvm::Constant* colours;
-    llvm::Constant* factors_start;
-    llvm::Constant* factors_index;
-    llvm::Constant* factor_order;
-    llvm::Constant* factor_diagonal;
-    llvm::Constant* factor_places;
-    llvm::Constant* automata;
-    llvm::Constant* structures;
-    llvm::Constant* structure_of;
-    llvm::Constant* conflicts_start;
-    llvm::Constant* conflicts_index;
-    llvm::Constant* plans;
-    llvm::Constant* plan_phases;
-    llvm::Constant* plan_places;
-    llvm::Constant* subsystems;
-    llvm::Constant* joins;
-  };
-
   // The table that stands for all structures, whose own tables are named after it.
-  std::unique_ptr<llvm::Module> build_whole(const Metadata& metadata) {
+  std::unique_ptr<llvm::Module> build_whole(const Fields& metadata) {
     const auto entry = [&](const char* name, std::initializer_list<llvm::Type*> beyond) {
       return kernel_entry(std::string("tk_modes_") + name, beyond);
     };
@@ -944,294 +869,8 @@ class ModuleBuilder {
     return std::move(module_);
   }
 
-  llvm::Constant* address(const void* pointer) {
-    if (pointer == nullptr) return null();
-    return llvm::ConstantExpr::getIntToPtr(builder_.getInt64(reinterpret_cast<std::uintptr_t>(pointer)), pointer_);
-  }
-
-  Metadata metadata_of_process(const tactus_model& m) {
-    return {address(m.name),
-            address(m.channels),
-            address(m.input_channels),
-            address(m.parameters),
-            address(m.ports),
-            address(m.blocks),
-            address(m.drawings),
-            address(m.drawing_options),
-            address(m.events),
-            address(m.event_times),
-            address(m.delays),
-            address(m.tables),
-            address(m.relations),
-            address(m.constraints),
-            address(m.conditions),
-            address(static_cast<const void*>(m.state_names)),
-            address(m.state_flags),
-            address(m.constraint_jacobian.start),
-            address(m.constraint_jacobian.index),
-            address(m.jacobian.start),
-            address(m.jacobian.index),
-            address(m.colours),
-            address(m.factors.start),
-            address(m.factors.index),
-            address(m.factor_order),
-            address(m.factor_diagonal),
-            address(m.factor_places),
-            address(m.automata),
-            address(static_cast<const void*>(m.structures)),
-            address(m.structure_of),
-            address(m.conflicts.start),
-            address(m.conflicts.index),
-            address(m.plans),
-            address(m.plan_phases),
-            address(m.plan_places),
-            address(m.subsystems),
-            address(m.joins)};
-  }
-
-  // Bytes of all texts of the metadata, each with its terminating zero.
-  std::size_t text_bytes() const {
-    std::size_t bytes = program_.name.size() + 1;
-    const auto count = [&](const std::string& text) { bytes += text.size() + 1; };
-    for (const auto* channels : {&program_.channels, &program_.input_channels}) {
-      for (const ir::Channel& c : *channels) {
-        count(c.name);
-        count(c.unit);
-      }
-    }
-    for (const ir::Parameter& p : program_.parameters) {
-      count(p.name);
-      count(p.unit);
-    }
-    for (const ir::Port& p : program_.ports) count(p.device);
-    for (const ir::Block& b : program_.blocks) {
-      count(b.equations);
-      count(b.unknowns);
-    }
-    for (const ir::Drawing& d : program_.drawings) {
-      count(d.kind);
-      if (!d.text.empty()) count(d.text);
-      for (const ir::DrawingOption& o : d.options) {
-        count(o.name);
-        if (o.is_text) count(o.text);
-      }
-    }
-    for (const ir::Event& e : program_.events) count(e.name);
-    for (const ir::Constraint& c : program_.constraints) count(c.text);
-    for (const ir::Condition& c : program_.conditions) count(c.text);
-    for (const std::string& s : program_.state_names) count(s);
-    for (const ir::Plan& p : program_.plans) count(p.name);
-    if (!program_.structures.empty()) {
-      for (const ir::Automaton& a : program_.automata) {
-        count(a.name);
-        for (const std::string& mode : a.modes) count(mode);
-      }
-    }
-    return bytes;
-  }
-
-  Metadata metadata_as_data() {
-    auto* bytes = llvm::ArrayType::get(llvm::Type::getInt8Ty(context_), text_bytes());
-    texts_global_ = new llvm::GlobalVariable(*module_, bytes, true, llvm::GlobalValue::PrivateLinkage, nullptr);
-    const auto channel = [&](const ir::Channel& c) {
-      return structure({text(c.name), text(c.unit), u32(c.at), u32(c.rows), u32(c.columns), u32(c.flags)});
-    };
-    Metadata m = {};
-    m.name = text(program_.name);
-    m.channels = array(program_.channels, channel);
-    m.input_channels = array(program_.input_channels, channel);
-    m.parameters = array(program_.parameters, [&](const ir::Parameter& p) {
-      return structure({text(p.name), text(p.unit), real(p.initial), real(p.low), real(p.high)});
-    });
-    m.ports = array(program_.ports, [&](const ir::Port& p) {
-      return structure({text(p.device), u32(p.channel), u32(p.is_input ? 1 : 0)});
-    });
-    m.blocks = array(program_.blocks, [&](const ir::Block& b) {
-      return structure({text(b.equations), text(b.unknowns), u32(b.line), u32(b.count), u32(b.warm)});
-    });
-    std::uint32_t next_option = 0;
-    std::vector<ir::DrawingOption> options;
-    m.drawings = array(program_.drawings, [&](const ir::Drawing& d) {
-      const std::uint32_t first =
-          std::exchange(next_option, next_option + static_cast<std::uint32_t>(d.options.size()));
-      options.insert(options.end(), d.options.begin(), d.options.end());
-      return structure(
-          {text(d.kind), d.text.empty() ? null() : text(d.text), u32(first), u32(d.options.size()), u32(d.line)});
-    });
-    m.drawing_options = array(options, [&](const ir::DrawingOption& o) {
-      return structure({text(o.name), o.is_text ? text(o.text) : null(), u32(o.channel)});
-    });
-    const ir::EventTable events = ir::event_table(program_);
-    std::size_t next_event = 0;
-    m.events = array(events.events, [&](const tactus_event& e) {
-      return structure({text(program_.events[next_event++].name), u32(e.kind), u32(e.first), u32(e.count), u32(e.line),
-                        real(e.period), real(e.from), u32(e.flags), u32(e.pulse)});
-    });
-    m.event_times = doubles(events.times);
-    m.delays = array(ir::delay_table(program_), [&](const tactus_delay& d) {
-      return structure({u32(d.source), u32(d.duration), u32(d.history), u32(d.capacity), u32(d.is_rate)});
-    });
-    m.tables = array(program_.tables, [&](const ir::Table& t) {
-      return structure({u32(t.method), u32(t.x.size()), u32(t.y.size()), doubles(t.x), doubles(t.y), doubles(t.values),
-                        doubles(t.slopes)});
-    });
-    m.relations = array(program_.relations, [&](const tactus_relation& r) {
-      return structure({u32(r.kind), u32(r.guard), u32(r.held), u32(r.source), u32(r.is_strict), u32(r.line)});
-    });
-    m.constraints = array(program_.constraints, [&](const ir::Constraint& c) {
-      return structure({text(c.text), u32(c.line), u32(c.order)});
-    });
-    m.conditions = array(program_.conditions,
-                         [&](const ir::Condition& c) { return structure({text(c.text), u32(c.line), real(c.time)}); });
-    m.state_flags = words(program_.state_flags);
-    m.constraint_start = words(program_.constraint_jacobian.start);
-    m.constraint_index = words(program_.constraint_jacobian.index);
-    const ir::Tangents no_tangents;
-    const ir::Tangents& tangents = tangents_ != nullptr ? *tangents_ : no_tangents;
-    m.jacobian_start = words(tangents.jacobian.start);
-    m.jacobian_index = words(tangents.jacobian.index);
-    m.colours = words(tangents.colours);
-    m.factors_start = words(tangents.factors.pattern.start);
-    m.factors_index = words(tangents.factors.pattern.index);
-    m.factor_order = words(tangents.factors.order);
-    m.factor_diagonal = words(tangents.factors.diagonal);
-    m.factor_places = words(tangents.factors.places);
-    m.state_names = array(program_.state_names, [&](const std::string& s) { return text(s); });
-    m.conflicts_start = words(program_.conflicts.start);
-    m.conflicts_index = words(program_.conflicts.index);
-    const ir::PlanTable plan_table = ir::plan_table(program_);
-    std::size_t next_plan = 0;
-    m.plans = array(plan_table.plans, [&](const tactus_plan& p) {
-      return structure({text(program_.plans[next_plan++].name), u32(p.event), u32(p.failed), u32(p.first_chosen),
-                        u32(p.chosen_count), u32(p.guess), u32(p.first_phase), u32(p.phase_count), u32(p.has_otherwise),
-                        u32(p.line)});
-    });
-    m.plan_phases = array(plan_table.phases, [&](const tactus_plan_phase& p) {
-      return structure({u32(p.event), u32(p.target), u32(p.target_count)});
-    });
-    m.plan_places = words(plan_table.places);
-    m.subsystems = array(ir::subsystem_table(program_), [&](const tactus_subsystem& s) {
-      return structure(
-          {u32(s.multiple), u32(s.first_state), u32(s.state_count), u32(s.ledger), u32(s.phase), u32(s.samples)});
-    });
-    m.joins = array(program_.joins, [&](const tactus_join& j) {
-      const auto two = [&](const std::uint32_t(&pair)[2]) { return structure({u32(pair[0]), u32(pair[1])}); };
-      return structure(
-          {u32(j.manner), u32(j.count), two(j.subsystem), two(j.sample), two(j.held), u32(j.since), two(j.work)});
-    });
-    m.automata = m.structures = m.structure_of = null();
-    if (!program_.structures.empty()) {
-      m.automata = array(program_.automata, [&](const ir::Automaton& a) {
-        llvm::Constant* modes = array(a.modes, [&](const std::string& mode) { return text(mode); });
-        return structure({text(a.name), modes, u32(a.modes.size()), u32(a.slot), u32(a.stride)});
-      });
-      std::size_t next_structure = 0;
-      m.structures = array(program_.structures, [&](const ir::Program&) -> llvm::Constant* {
-        return new llvm::GlobalVariable(*module_, llvm::Type::getInt8Ty(context_), true,
-                                        llvm::GlobalValue::ExternalLinkage, nullptr,
-                                        structure_table(options_.table, next_structure++));
-      });
-      m.structure_of = words(program_.structure_of);
-    }
-
-    TACTUS_CHECK(texts_.size() == bytes->getNumElements());
-    texts_global_->setInitializer(llvm::ConstantDataArray::getString(context_, texts_, false));
-    return m;
-  }
-
-  void table(const Metadata& m, const std::vector<llvm::Constant*>& entries) {
-    // All that stands in the table from its first function on.
-    constexpr std::size_t entry_count =
-        (sizeof(tactus_model) - offsetof(tactus_model, prepare)) / sizeof(tactus_model::prepare);
-    TACTUS_CHECK(entries.size() == entry_count);
-    const tactus_layout& l = layout_;
-    std::vector<llvm::Constant*> fields = {
-        u32(TACTUS_ABI),
-        u32(program_.state_names.size()),
-        u32(program_.input_count),
-        u32(program_.parameters.size()),
-        u32(program_.derived_count),
-        u32(program_.output_count),
-        u32(program_.warm_count),
-        u32(ir::work_count(program_)),
-        u32(program_.discrete_count),
-        u32(program_.events.size()),
-        u32(program_.watch_count),
-        u32(program_.delays.size()),
-        u32(program_.tables.size()),
-        u32(ir::history_count(program_)),
-        u32(program_.relations.size()),
-        u32(program_.constraints.size()),
-        u32(program_.conditions.size()),
-        u32(tangents_ != nullptr ? tangents_->colour_count : 0),
-        structure({u32(l.states), u32(l.inputs), u32(l.input_rates), u32(l.parameters), u32(l.derived), u32(l.outputs),
-                   u32(l.warm), u32(l.discrete), u32(l.clocks), u32(l.history), u32(l.ties), u32(l.snapshot),
-                   u32(l.watched), u32(l.work), u32(l.stages), u32(l.projection), u32(l.plan), u32(l.linear),
-                   u32(l.size)}),
-        m.name,
-        m.channels,
-        m.input_channels,
-        m.parameters,
-        m.ports,
-        m.blocks,
-        m.events,
-        m.event_times,
-        m.delays,
-        m.tables,
-        m.relations,
-        m.constraints,
-        m.conditions,
-        m.state_names,
-        m.state_flags,
-        structure({m.jacobian_start, m.jacobian_index}),
-        m.colours,
-        structure({m.factors_start, m.factors_index}),
-        m.factor_order,
-        m.factor_diagonal,
-        m.factor_places,
-        structure({m.constraint_start, m.constraint_index}),
-        u32(program_.channels.size()),
-        u32(program_.input_channels.size()),
-        u32(program_.ports.size()),
-        u32(program_.blocks.size()),
-        m.drawings,
-        m.drawing_options,
-        u32(program_.drawings.size()),
-        u32(ir::drawing_option_count(program_)),
-        builder_.getInt32(static_cast<std::uint32_t>(program_.dimensions)),
-        real(program_.starting_time),
-        real(program_.ending_time),
-        real(program_.step_size),
-        real(program_.tolerance),
-        real(program_.record_period),
-        real(program_.event_precision),
-        builder_.getInt32(static_cast<std::uint32_t>(program_.solver)),
-        u32(program_.max_transitions),
-        real(program_.hand_period),
-        real(program_.guard_precision),
-        u32(program_.location_steps),
-        m.automata,
-        m.structures,
-        m.structure_of,
-        u32(program_.structures.empty() ? 0 : program_.automata.size()),
-        u32(program_.structures.size()),
-        structure({m.conflicts_start, m.conflicts_index}),
-        m.plans,
-        m.plan_phases,
-        m.plan_places,
-        u32(program_.plans.size()),
-        u32(program_.ledger),
-        u32(program_.book_supplied),
-        u32(program_.book_dissipated),
-        m.subsystems,
-        m.joins,
-        u32(program_.subsystems.size()),
-        u32(program_.joins.size()),
-        u32(program_.samples),
-        u32(program_.sample_count),
-    };
-    fields.insert(fields.end(), entries.begin(), entries.end());
-    llvm::Constant* value = structure(fields);
+  void table(const Fields& pointers, const std::vector<llvm::Constant*>& functions) {
+    llvm::Constant* value = table_of(program_, pointers, functions, *module_);
     auto* global =
         new llvm::GlobalVariable(*module_, value->getType(), true, llvm::GlobalValue::ExternalLinkage, value);
     global->takeName(table_);
@@ -1246,6 +885,7 @@ class ModuleBuilder {
   tactus_layout layout_;
   llvm::LLVMContext& context_;
   std::unique_ptr<llvm::Module> module_;
+  Constants make_;
   llvm::IRBuilder<> builder_;
   llvm::Type* real_;
   llvm::Type* i32_;
@@ -1261,8 +901,6 @@ class ModuleBuilder {
   llvm::Value* sine_slot_ = nullptr;  // of the function being built
   llvm::Value* cosine_slot_ = nullptr;
   bool inline_elementary_ = false;
-  std::string texts_;
-  llvm::GlobalVariable* texts_global_ = nullptr;
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "compiler/ir/numbers.h"
 #include "kernel/kernel.h"
 
 namespace ir {
@@ -19,32 +20,14 @@ namespace {
 // Its own layout; where a plan puts aside a snapshot of at least so many doubles.
 tactus_layout own_layout(const Program& program, std::uint32_t snapshot = 0) {
   tactus_model model = {};
-  model.state_count = static_cast<std::uint32_t>(program.state_names.size());
-  model.input_count = program.input_count;
-  model.parameter_count = static_cast<std::uint32_t>(program.parameters.size());
-  model.derived_count = program.derived_count;
-  model.output_count = program.output_count;
-  model.warm_count = program.warm_count;
-  model.work_count = work_count(program);
-  model.discrete_count = program.discrete_count;
-  model.event_count = static_cast<std::uint32_t>(program.events.size());
-  model.watch_count = program.watch_count;
-  model.delay_count = static_cast<std::uint32_t>(program.delays.size());
-  model.table_count = static_cast<std::uint32_t>(program.tables.size());
-  model.history_count = history_count(program);
-  model.relation_count = static_cast<std::uint32_t>(program.relations.size());
-  model.constraint_count = static_cast<std::uint32_t>(program.constraints.size());
-  model.condition_count = static_cast<std::uint32_t>(program.conditions.size());
+  set_numbers(program, model);
   const PlanTable plans = plan_table(program);
-  model.plan_count = static_cast<std::uint32_t>(program.plans.size());
   model.plans = plans.plans.data();
-  model.ledger = program.ledger;
   // Whether there is one is all that a layout asks.
   if (program.has_structure)
     model.structure = [](const tactus_model*, tactus_instance*, double, const double*, double*) { return 0; };
   const std::vector<tactus_subsystem> subsystems = subsystem_table(program);
   model.subsystems = subsystems.data();
-  model.subsystem_count = static_cast<std::uint32_t>(subsystems.size());
   model.constraint_jacobian = {program.constraint_jacobian.start.data(), program.constraint_jacobian.index.data()};
   if (program.tangents && !program.tangents->factors.pattern.start.empty()) {
     const Tangents& tangents = *program.tangents;
