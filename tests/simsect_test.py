@@ -175,24 +175,9 @@ reactive at = init 0 in { Hit => 1e6 * (x - 0.3) }
 
     def test_the_file_of_the_manual(self):
         """Figure 1 as printed, but for a shorter run: `rkPower` and `maxStopIterations` stand for `power` and `maxStopIter`."""
-        figure = """### This is a comment
-recordPeriod = 0.01;
-measurePeriod = 0.1;
-dataBaseName = "hexapod";
-useGeomview = 1;
-framerate = 30;
-
-# Integration engine related parameters
-finalTime = 0.5;
-maxChartCount = 128000;
-stopPrecision = 1e-10;
-maxStopIterations = 128;
-tolerance = 1e-5;
-maxTimeStep = 1e-3;
-minTimeStep = 1e-15;
-rkPower = 0.33;
-"""
-        slip = (pathlib.Path(__file__).parent.parent / "examples" / "slip.tact").read_text()
+        here = pathlib.Path(__file__).parent
+        figure = (here / "reference" / "simsect_figure_1.rc").read_text().replace("finalTime = 5;", "finalTime = 0.5;")
+        slip = (here.parent / "examples" / "slip.tact").read_text()
         done = self.run_model(slip, figure, name="slip.tact")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("steps of bs3", done.stdout)

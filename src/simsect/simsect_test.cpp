@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <random>
 
@@ -33,26 +35,14 @@ struct Read {
 
 using Codes = std::vector<std::string>;
 
-const char* const figure_1 = R"(### This is a comment
-recordPeriod = 0.01;
-measurePeriod = 0.1;
-dataBaseName = "hexapod";
-useGeomview = 1;
-framerate = 30;
-
-# Integration engine related parameters
-finalTime = 5;
-maxChartCount = 128000;
-stopPrecision = 1e-10;
-maxStopIterations = 128;
-tolerance = 1e-5;
-maxTimeStep = 1e-3;
-minTimeStep = 1e-15;
-rkPower = 0.33;
-)";
+std::string figure_1() {
+  std::ifstream file(TACTUS_SOURCE_DIR "/tests/reference/simsect_figure_1.rc");
+  EXPECT_TRUE(file.good());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
 
 TEST(InitFile, TheManualsFigure) {
-  Read read(figure_1);
+  Read read(figure_1());
   EXPECT_TRUE(read.codes().empty());
   ASSERT_EQ(read.assignments.size(), 13u);
   EXPECT_EQ(read.assignments[2].name, "dataBaseName");
