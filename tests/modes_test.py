@@ -462,6 +462,56 @@ system
         self.assertEqual(failure["kind"], "off_entry")
         self.assertIn("Land", failure["text"])
 
+    def test_an_event_moves_each_automaton_once(self):
+        text = """simulation ending_time = 3.5
+event tick every 1 from 1;
+automaton light in Red, Green, Amber;  automaton walk in Stop, Go;
+boundary v(0) = 0;
+system
+  v' = 0;
+  transition A in light.Red   when tick { goto light.Green; }
+  transition B in light.Green when tick { goto light.Amber; }
+  transition C in light.Amber when tick { goto light.Red; }
+  transition D in walk.Stop   when tick { goto walk.Go; }
+  transition E in walk.Go     when tick { goto walk.Stop; }
+  transition K when tick { next(v) = v + 1; }"""
+        rows = [(row["light"], row["walk"], row["v"]) for row in self.rows(text, "--every", "0.5")]
+        self.assertEqual(rows[1::2], [(0, 0, 0), (1, 1, 1), (2, 0, 2), (0, 1, 3)])
+
+    def test_a_name_set_to_a_number_is_a_constraint_of_its_mode(self):
+        text = """simulation ending_time = 2 step_size = 0.01
+automaton b in Fly, Rest;
+boundary p(0) = (0, 1), p'(0) = (1, 0);
+system
+  p'' = (0, N - 9.81);
+  in b.Fly { N = 0; }
+  in b.Rest { p[2] = 0; }
+  transition Land in b.Fly when p[2] <= 0 && p'[2] < 0 { goto b.Rest; }"""
+        failure = self.failed(text)
+        self.assertEqual(failure["kind"], "off_entry")
+        self.assertIn("`p'[2] = 0` (line 7)", failure["text"])
+        values = self.run_model(text.replace("goto b.Rest;", "goto b.Rest; enforce velocities;"))["values"]
+        for found, expected in zip(values["p"] + values["p'"] + [values["N"]], (2, 0, 1, 0, 9.81)):
+            self.assertAlmostEqual(found, expected, delta=1e-12)
+
+    def test_an_impulse_goes_through_friction(self):
+        # The ground's impulse L = v stops the fall; friction takes mu L of the motion along it and turns a wheel by as much.
+        text = """simulation ending_time = 1
+automaton b in Fly, Slide;
+constant mu = 0.1;
+boundary p(0) = (0, 1), p'(0) = (5, 0), w(0) = 0;
+system
+  p'' = (T, N - 9.81);
+  w'  = 3 * T;
+  in b.Fly   { N = 0;  T = 0; }
+  in b.Slide { p[2] = 0;  T = -mu * N; }
+  transition Land in b.Fly when p[2] <= 0 && p'[2] < 0 { goto b.Slide;  enforce velocities; }"""
+        values = self.run_model(text + "\nstop when b.Slide;")["values"]
+        fall = math.sqrt(2 * 9.81)
+        self.assertAlmostEqual(values["p'"][0], 5 - 0.1 * fall, delta=1e-6)
+        self.assertAlmostEqual(values["p'"][1], 0, delta=1e-12)
+        self.assertAlmostEqual(values["w"], -3 * 0.1 * fall, delta=1e-6)
+
     def test_a_reset_one_equation_short(self):
         told = self.refused("boundary x(0) = 0, x'(0) = 0, y(0) = 0, y'(0) = 0; system x'' = -1; y'' = -1; "
                             "transition T when x < 0 { next(x') + next(y') = 1; }", "J001")

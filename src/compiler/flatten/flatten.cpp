@@ -53,6 +53,11 @@ flat::Model Flattener::run(Axioms axioms) {
   for (flat::Event& event : flat_.events) {
     if (auto pulse = pulses_.find(event.name); pulse != pulses_.end() && event.kind != TACTUS_AFTER)
       event.pulse = pulse->second + 1;
+    if (event.pulse == 0 || event.kind == TACTUS_AFTER) continue;
+    for (const auto& [key, answer] : answers_) {
+      if (key.second == event.name)
+        event.updates.push_back({answer, add_hidden("nothing has answered", flat_.pool.constant(0), event.span)});
+    }
   }
   write_starts();
   report_differentiated_without_definition();

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -309,6 +310,10 @@ class Flattener {
   base::NameId pi_;
   std::unordered_map<std::string, std::uint32_t>
       pulses_;  // of events that are asked for as truth values: discrete scalars
+  // An event moves an automaton once, and makes a transition without `goto` once: whether (who, event) has answered the last one.
+  std::map<std::pair<std::string, std::string>, std::uint32_t> answers_;
+  std::vector<std::string> answering_;        // whose guard is being evaluated: automata, or the transition itself
+  std::set<std::uint32_t> answers_of_guard_;  // discrete scalars that it reads
   std::unordered_map<std::uint32_t, std::uint32_t> nexts_;  // by variable, the one that is its value after a jump
   std::vector<Value> places_;                               // by symbol
   std::vector<bool> evaluating_;

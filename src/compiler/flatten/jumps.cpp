@@ -96,8 +96,14 @@ void Flattener::add_transition(std::uint32_t index) {
   made.name = names_.text(item.name);
   made.span = item.name_span;
   made.mode = mode_of(item.mode);
+  for (const check::Transition::Goto& to : known.gotos) {
+    made.gotos.push_back({to.automaton, to.mode});
+    answering_.push_back("automaton " + std::to_string(to.automaton));
+  }
+  if (answering_.empty()) answering_.push_back("transition " + std::to_string(index));
   made.guard = item.condition.valid() ? truth_of(item.condition, nullptr) : flat_.pool.truth(true);
-  for (const check::Transition::Goto& to : known.gotos) made.gotos.push_back({to.automaton, to.mode});
+  answering_.clear();
+  const std::set<std::uint32_t> answers = std::exchange(answers_of_guard_, {});
   for (NodeId kept : item.jump.keeps) {
     for (ExprId leaf : evaluate(kept, nullptr).items) {
       if (flat_.pool[leaf].op == Op::variable) made.kept.push_back(flat_.pool[leaf].index);
@@ -124,6 +130,8 @@ void Flattener::add_transition(std::uint32_t index) {
   event.flags = made.enforces_positions ? TACTUS_ENFORCES_POSITIONS : 0;
   watch(event, made.mode, made.guard);
   add_memories_of_before(index, event);
+  for (std::uint32_t answer : answers)
+    event.updates.push_back({answer, add_hidden("it has answered", flat_.pool.constant(1), event.span)});
   made.event = static_cast<std::uint32_t>(flat_.events.size());
   flat_.events.push_back(std::move(event));
   flat_.transitions.push_back(std::move(made));
@@ -182,7 +190,17 @@ Value Flattener::event_value(base::NameId name) {
   }
   auto found = pulses_.find(text);
   if (found == pulses_.end()) found = pulses_.emplace(text, add_discrete(text + " happens")).first;
-  return scalar(flat_.pool.make(Op::less, flat_.pool.constant(0.5), flat_.pool.discrete(found->second)));
+  const auto is_set = [&](std::uint32_t discrete) {
+    return flat_.pool.make(Op::less, flat_.pool.constant(0.5), flat_.pool.discrete(discrete));
+  };
+  ExprId happens = is_set(found->second);
+  for (const std::string& who : answering_) {
+    const auto [answer, is_new] = answers_.try_emplace({who, text}, 0);
+    if (is_new) answer->second = add_discrete(fmt::format("{} has answered {}", who, text));
+    answers_of_guard_.insert(answer->second);
+    happens = flat_.pool.make(Op::logical_and, happens, flat_.pool.make(Op::logical_not, is_set(answer->second)));
+  }
+  return scalar(happens);
 }
 
 Value Flattener::after_jump(Value value) {

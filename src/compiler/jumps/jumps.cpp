@@ -194,7 +194,7 @@ class Jump {
     }
     if (!transition_.enforces_velocities || targets_.size() != 1) return;
     const Knowledge& target = known_[targets_.front()];
-    for (std::uint32_t b : blocks_with_constraints(target)) {
+    for (std::uint32_t b : impact().blocks) {
       for (std::uint32_t u : target.sorted->motion.blocks[b].unknowns) {
         const Quantity q = quantity_of(target_pool(), target.sorted->motion.unknowns[u]);
         if (q.order > 0 && target.states.contains({q.variable, q.order - 1}))
@@ -273,16 +273,59 @@ class Jump {
   // what z is the rate of by d where E d + B L = 0, and the constraints, once differentiated less than in that block, hold at the
   // values after: these are the velocities that the constraints allow, reached along the directions in which their forces act.
 
-  std::vector<std::uint32_t> blocks_with_constraints(const Knowledge& target) const {
-    std::vector<std::uint32_t> found;
+  // Beyond the blocks with constraints, an impulse goes on through those that read what it changes, as long as they lead to rates of
+  // states: friction, T = mu * N, then changes the other velocities, too. The book of energy has its own account of jumps.
+  struct Impact {
+    std::vector<std::uint32_t> blocks;  // of the motion in the structure that is entered, in order
+    bool has_forces = false;
+  };
+  Impact impact() const {
+    const Knowledge& target = known_[targets_.front()];
     const structure::System& motion = target.sorted->motion;
+    const std::vector<bool> leads_to_rates = blocks_behind_rates(target);
+    Impact found;
+    std::set<ExprId> changed;
     for (std::uint32_t b = 0; b < motion.blocks.size(); ++b) {
-      const auto& equations = motion.blocks[b].equations;
-      if (std::any_of(equations.begin(), equations.end(),
-                      [&](std::uint32_t e) { return motion.equations[e].times > 0; }))
-        found.push_back(b);
+      const structure::Block& block = motion.blocks[b];
+      const bool has_constraint = std::any_of(block.equations.begin(), block.equations.end(),
+                                              [&](std::uint32_t e) { return motion.equations[e].times > 0; });
+      bool reads = false;
+      for_each_leaf(motion, block, [&](ExprId leaf) { reads = reads || changed.contains(leaf); });
+      if (!has_constraint && !reads) continue;
+      // A force that only a constraint asks for may be worked out behind it, from the rate that the constraint makes.
+      for (std::uint32_t u : block.unknowns)
+        found.has_forces = found.has_forces || target_pool()[motion.unknowns[u]].order == 0;
+      if (!has_constraint && !leads_to_rates[b]) continue;
+      for (std::uint32_t u : block.unknowns) changed.insert(motion.unknowns[u]);
+      found.blocks.push_back(b);
     }
     return found;
+  }
+
+  // By block of the motion: whether rates of states follow from it.
+  std::vector<bool> blocks_behind_rates(const Knowledge& target) const {
+    const structure::System& motion = target.sorted->motion;
+    std::vector<bool> are(motion.blocks.size());
+    std::set<ExprId> wanted;
+    for (std::size_t b = motion.blocks.size(); b-- > 0;) {
+      for (std::uint32_t u : motion.blocks[b].unknowns) {
+        const Quantity q = quantity_of(target_pool(), motion.unknowns[u]);
+        const bool is_rate = q.order > 0 && target.states.contains({q.variable, q.order - 1});
+        const bool is_of_book = structure::variable_name(model_, q.variable).starts_with("book.");
+        if ((is_rate && !is_of_book) || wanted.contains(motion.unknowns[u])) are[b] = true;
+      }
+      if (are[b]) for_each_leaf(motion, motion.blocks[b], [&](ExprId leaf) { wanted.insert(leaf); });
+    }
+    return are;
+  }
+
+  template <class Visit>
+  void for_each_leaf(const structure::System& motion, const structure::Block& block, Visit visit) const {
+    for (std::uint32_t e : block.equations) {
+      for (ExprId side : {motion.equations[e].left, motion.equations[e].right}) {
+        for (ExprId leaf : symbolic::leaves(target_pool(), side, Op::variable)) visit(leaf);
+      }
+    }
   }
 
   bool enforce_velocities() {
@@ -290,10 +333,11 @@ class Jump {
     const Knowledge& target = known_[targets_.front()];
     flat::Model& entered = structures_.list[targets_.front()].model;
     const structure::System& motion = target.sorted->motion;
-    bool has_forces = false;
-    for (std::uint32_t b : blocks_with_constraints(target)) {
-      std::map<ExprId, ExprId> impulses;  // of each unknown of the block
-      for (std::uint32_t u : motion.blocks[b].unknowns) {
+    const Impact hit = impact();
+    std::map<ExprId, ExprId> impulses;  // of each unknown that has one
+    for (std::uint32_t b : hit.blocks) {
+      const structure::Block& block = motion.blocks[b];
+      for (std::uint32_t u : block.unknowns) {
         const Quantity q = quantity_of(entered.pool, motion.unknowns[u]);
         ExprId& impulse_of = impulses[motion.unknowns[u]];
         if (q.order > 0 && target.states.contains({q.variable, q.order - 1})) {
@@ -303,10 +347,9 @@ class Jump {
           impulse_of = pool_.subtract(after_leaf(moved), old);
         } else {
           impulse_of = pool_.variable(impulse(name_of(q)), 0);
-          has_forces = has_forces || q.order == 0;
         }
       }
-      for (std::uint32_t e : motion.blocks[b].equations) {
+      for (std::uint32_t e : block.equations) {
         const flat::Equation& equation = motion.equations[e];
         flat::Equation made{ExprId(), ExprId(), equation.span, flat::differentiated};
         if (equation.times > 0) {
@@ -327,7 +370,7 @@ class Jump {
         add(made);
       }
     }
-    if (has_forces) return true;
+    if (hit.has_forces) return true;
     diags_.report(transition_.enforce_span, nothing_to_enforce, transition_.name, targets())
         .hint(
             "an impulse needs a force to act along: write the constraint with its force (`m * p'' = F + N * n; gap = "

@@ -12,6 +12,30 @@ namespace structure {
 using expr::Op;
 using flat::Equation;
 
+namespace {
+
+// With modes: names that start somewhere and whose derivatives stand in equations. That such a one is a number in this structure is
+// a constraint on what moves in another.
+std::set<std::uint32_t> moving_names(const flat::Model& model, const std::vector<flat::Condition>& starts) {
+  std::set<std::uint32_t> names;
+  if (model.automata.empty()) return names;
+  std::set<std::uint32_t> started;
+  for (const flat::Condition& start : starts) {
+    if (!start.guess) started.insert(start.variable.value);
+  }
+  for (const Equation& equation : model.equations) {
+    for (ExprId side : {equation.left, equation.right}) {
+      for (ExprId leaf : symbolic::leaves(model.pool, side, Op::variable)) {
+        if (model.pool[leaf].order > 0 && started.contains(model.pool[leaf].index))
+          names.insert(model.pool[leaf].index);
+      }
+    }
+  }
+  return names;
+}
+
+}  // namespace
+
 Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
   expr::Pool& pool = model.pool;
   Draft draft;
@@ -25,6 +49,7 @@ Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
   };
   const std::vector<Equation> equations(model.equations.begin(), model.equations.end());
   const std::size_t count = equations.size();
+  const std::set<std::uint32_t> constrained = moving_names(model, draft.starts);
   std::vector<Candidate> candidates;  // v = e, read from the left and from the right
   std::unordered_map<std::uint32_t, std::vector<std::size_t>> readers;
   std::deque<std::size_t> ready;
@@ -32,7 +57,7 @@ Draft fold_constants(flat::Model& model, std::vector<Override>& overrides) {
     for (bool from_left : {true, false}) {
       ExprId bare = from_left ? equations[i].left : equations[i].right;
       ExprId value = from_left ? equations[i].right : equations[i].left;
-      if (!is_bare(pool, bare)) continue;
+      if (!is_bare(pool, bare) || constrained.contains(pool[bare].index)) continue;
       auto read = symbolic::leaves(pool, value, Op::variable);
       for (ExprId leaf : read) readers[pool[leaf].index].push_back(candidates.size());
       if (read.empty()) ready.push_back(candidates.size());

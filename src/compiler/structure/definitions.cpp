@@ -264,6 +264,8 @@ Orders find_orders(flat::Model& model, Draft& draft) {
   orders.latest = orders.definition;
   for (std::uint32_t v = 0; v < count; ++v) {
     if (!orders.definition[v].valid() || (!given(v) && (orders.has_start[v] || is_first_order_form(v)))) continue;
+    // With modes, what starts and moves is a state also where it is given: that is a constraint, with its force.
+    if (!model.automata.empty() && orders.has_start[v] && orders.own[v] > 0) continue;
     orders.is_defined[v] = true;
     draft.chain[defining[v]] = {v, 0};
   }
