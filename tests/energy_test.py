@@ -209,6 +209,56 @@ energy H = v^2 / 2 + x + 5000 * depth^2;
         self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-12)
 
 
+class Ties(Energy):
+    """At rest and sliding the discrete gradient keeps to the surface."""
+
+    def test_a_block_stays_where_friction_holds_it(self):
+        text = """simulation ending_time = 60 step_size = 0.01 solver = discrete_gradient
+constant g = 9.81, a = 10 [deg], mu = 0.5;
+boundary x(0) = 0, p(0) = 1;
+system x' = p; p' = -g * sin(a) - mu * g * cos(a) * sign(p);
+energy H = p^2 / 2 + g * sin(a) * x;
+"""
+        told = self.values(text)
+        a = math.radians(10)
+        self.assertAlmostEqual(told["x"], 0.5 / (9.81 * (math.sin(a) + 0.5 * math.cos(a))), delta=1e-9)
+        self.assertEqual(told["p"], 0)
+        self.assertLess(abs(told["book.invented"]), 1e-12)
+
+    def test_an_oscillator_with_dry_friction_stops(self):
+        # Each half swing loses 1.4 of its amplitude, from 3 to 1.6 to 0.2, where the spring no longer pulls it off.
+        text = """simulation ending_time = 100 step_size = 0.01 solver = discrete_gradient
+boundary q(0) = 3, p(0) = 0;
+system q' = p; p' = -q - 0.7 * sign(p);
+energy H = p^2 / 2 + q^2 / 2;
+"""
+        told = self.values(text)
+        self.assertAlmostEqual(told["q"], 0.2, delta=1e-9)
+        self.assertEqual(told["p"], 0)
+        self.assertLess(abs(told["book.invented"]), 1e-12)
+
+    def test_a_ball_at_rest_does_not_sink(self):
+        text = """simulation ending_time = 30 step_size = 0.01 solver = discrete_gradient
+boundary y(0) = 1, p(0) = 0;
+system y' = p / 2; p' = -2 * 9.81;
+energy H = p^2 / 4 + 2 * 9.81 * y;
+transition B when y <= 0 && p < 0 { next(p) = -0.5 * p; }
+"""
+        for solver in ("discrete_gradient", "gonzalez", "mean_value"):
+            told = self.values(text, "--solver", solver)
+            self.assertEqual((told["y"], told["p"]), (0, 0), solver)
+
+    def test_energy_that_no_port_supplied_is_told(self):
+        text = """simulation ending_time = 3 step_size = 0.001 solver = passive
+boundary q(0) = 1, p(0) = 0;
+system q' = p; p' = -q + 3 * cos(t);
+energy H = p^2 / 2 + q^2 / 2;
+"""
+        notes = self.run_json(text)["notes"]
+        self.assertEqual(len([note for note in notes if "no port supplied" in note]), 1)
+        self.assertEqual(self.run_json(PENDULUM)["notes"], [])
+
+
 class Models(Energy):
     CHAIN = """simulation ending_time = 50 step_size = 0.05 solver = {solver}
 constant n = 8;

@@ -189,6 +189,35 @@ std::optional<std::string> input_written_over(const RunOptions& options, const s
   return std::nullopt;
 }
 
+using EnergyBook = std::vector<std::pair<std::string, double>>;
+
+// At the end: what is stored, supplied and so on, of a model that declares energy.
+EnergyBook energy_book(const tactus_model& model, const sim::Outcome& outcome) {
+  EnergyBook book;
+  if (model.ledger == 0 || outcome.outputs.empty()) return book;
+  for (const std::string entry : {"stored", "supplied", "dissipated", "booked", "invented"}) {
+    for (std::uint32_t i = 0; i < model.channel_count; ++i) {
+      if (model.channels[i].name == "book." + entry) book.emplace_back(entry, outcome.outputs[model.channels[i].at]);
+    }
+  }
+  return book;
+}
+
+// Friction takes; where `dissipated` is negative by more than steps are off, something else gives.
+std::string note_on_losses(const EnergyBook& book) {
+  double scale = 0, dissipated = 0;
+  for (const auto& [entry, value] : book) {
+    if (entry == "dissipated") dissipated = value;
+    if (entry == "stored" || entry == "supplied") scale = std::max(scale, std::abs(value));
+  }
+  if (!(dissipated < -1e-6 * scale)) return "";
+  return fmt::format(
+      "the equations gave {:.3g} J that no port supplied (`dissipated` is negative): a force that is no `power` port, "
+      "friction with "
+      "the wrong sign, or constraints, whose forces do no work only as exactly as a step keeps to them",
+      -dissipated);
+}
+
 // All that is told about a run when it is over.
 struct Report {
   const RunOptions& options;
@@ -223,7 +252,7 @@ struct Report {
     object["rejected"] = outcome.rejected;
     if (model.constraint_count > 0) object["constraint_residual"] = json_number(outcome.constraint_residual);
     object["solver"] = sim::solver_name(outcome.solver);
-    for (const auto& [entry, value] : energy_book()) object["energy"][entry] = json_number(value);
+    for (const auto& [entry, value] : energy_book(model, outcome)) object["energy"][entry] = json_number(value);
     if (outcome.boundary && !outcome.boundary->failure) {
       const sim::BoundarySolution& boundary = *outcome.boundary;
       object["boundary"] = {{"until", json_number(boundary.until)},
@@ -254,18 +283,6 @@ struct Report {
     print_json(object);
   }
 
-  // At the end: what is stored, supplied and so on, of a model that declares energy.
-  std::vector<std::pair<std::string, double>> energy_book() const {
-    std::vector<std::pair<std::string, double>> book;
-    if (model.ledger == 0 || outcome.outputs.empty()) return book;
-    for (const std::string entry : {"stored", "supplied", "dissipated", "booked", "invented"}) {
-      for (std::uint32_t i = 0; i < model.channel_count; ++i) {
-        if (model.channels[i].name == "book." + entry) book.emplace_back(entry, outcome.outputs[model.channels[i].at]);
-      }
-    }
-    return book;
-  }
-
   // The summary for people; rows on standard output leave it to stderr.
   void print_text() const {
     std::FILE* to = options.out == "-" ? stderr : stdout;
@@ -290,7 +307,7 @@ struct Report {
                                                                                        : plan.tolerance)
                           : fmt::format("{} of {}, h = {}", steps, sim::solver_name(plan.solver), step);
       say(to, "  {}; compiled in {}, ran in {}\n", method, seconds_text(compile_seconds), seconds_text(run_seconds));
-      if (const auto book = energy_book(); !book.empty()) {
+      if (const auto book = energy_book(model, outcome); !book.empty()) {
         std::string text;
         for (const auto& [entry, value] : book)
           text += fmt::format("{}{} {:.6g}", text.empty() ? "" : ", ", entry, value);
@@ -451,6 +468,7 @@ int run(const RunOptions& options) {
                compile_options);
   }
   notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
+  if (const std::string note = note_on_losses(energy_book(model, outcome)); !note.empty()) notes.push_back(note);
 
   // What it left.
   std::vector<std::string> files_written;

@@ -332,6 +332,21 @@ static int tk_free_part(const tactus_model* model, tactus_instance* instance, in
   return TACTUS_OK;
 }
 
+/* Along ties: tsit5 for the host's cvode, which knows nothing of them; the midpoint rule for the discrete gradients, whose balance is
+ * that of the motion without ties. */
+static int tk_tied_solver(int solver) {
+  switch (solver) {
+    case TACTUS_CVODE:
+      return TACTUS_TSIT5;
+    case TACTUS_DISCRETE_GRADIENT:
+    case TACTUS_GONZALEZ:
+    case TACTUS_MEAN_VALUE:
+      return TACTUS_MIDPOINT;
+    default:
+      return solver;
+  }
+}
+
 /* are_guards_kept: copy 0 has the guards at the present time. */
 static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
@@ -346,12 +361,11 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   const int64_t steps = instance->steps;
   tk_tie(model, &tied);
   tied.structures = inner;
-  /* The host's cvode knows nothing of ties: along them tsit5 stands in for it. */
-  const int used = solver == TACTUS_CVODE ? TACTUS_TSIT5 : solver;
+  const int used = tk_tied_solver(solver);
   int status = tk_free_part(&tied, instance, used, h, tolerance, t_end, 0);
   if (status != TACTUS_OK || !(instance->time > from)) return status;
   status = tk_end_tied_part(&tied, instance, used, from, steps);
-  if (used != solver) tk_tsit5_as_cvode(model, instance);
+  if (solver == TACTUS_CVODE) tk_tsit5_as_cvode(model, instance);
   return status;
 }
 

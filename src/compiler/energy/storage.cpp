@@ -33,6 +33,11 @@ class Check {
     for (const flat::Storage& storage : model_.storages) {
       const std::size_t n = storage.states.size();
       if (!is_square(storage.j, n, "J") || !is_square(storage.r, n, "R")) continue;
+      if (storage.g.entries.size() % n != 0) {
+        diags_.report(storage.g.span, wrong_size, "G", storage.g.entries.size(), n)
+            .hint("it has a row for each state and a column for each input of the port");
+        continue;
+      }
       if (depends_on_more(storage)) continue;
       if (!is_equal_across(storage.j, n, true) || !is_equal_across(storage.r, n, false)) continue;
       judge_loss(storage.r, n);

@@ -1,4 +1,4 @@
-// What can be wrong with sequences and plans.
+// What can be wrong with sequences, plans and guards.
 #pragma once
 
 #include <string>
@@ -10,5 +10,6 @@ namespace schemata {
 
 inline constexpr diag::Kind<std::string_view, std::string_view> no_instant{"Q001", "`{}` is no instant before {}"};
 inline constexpr diag::Kind<std::string_view, std::string_view> wrong_arguments{"Q002", "`{}` needs {}"};
+inline constexpr diag::Kind<std::string_view> negative_amount{"Q003", "{} cannot be negative"};
 
 }  // namespace schemata

@@ -1,5 +1,7 @@
 #include "compiler/schemata/guard.h"
 
+#include "compiler/schemata/diagnostics.h"
+
 namespace schemata {
 namespace {
 
@@ -32,9 +34,13 @@ void write_guard(TreeBuilder& b, const parse::Guard& guard) {
 
 }  // namespace
 
-void write_guards(TreeBuilder& builder) {
+void write_guards(TreeBuilder& builder, diag::Sink& diags) {
   for (std::size_t i = 0; i < builder.tree.guards.size(); ++i) {
     const parse::Guard guard = builder.tree.guards[i];
+    if (guard.reserve.valid() && builder.is_negative_number(guard.reserve)) {
+      diags.report(builder.tree[guard.reserve].span, negative_amount, "the reserve of a guard")
+          .hint("it is the energy that may leave before any has come in: `reserve 0.01 [J]`, or none");
+    }
     write_guard(builder, guard);
   }
 }

@@ -11,9 +11,10 @@
 #pragma once
 
 #include "compiler/schemata/tree_builder.h"
+#include "diag/sink.h"
 
 namespace schemata {
 
-void write_guards(TreeBuilder& builder);
+void write_guards(TreeBuilder& builder, diag::Sink& diags);
 
 }  // namespace schemata

@@ -19,6 +19,7 @@
 
 #include <utility>
 
+#include "compiler/schemata/diagnostics.h"
 #include "compiler/schemata/phases.h"
 
 namespace schemata {
@@ -44,6 +45,10 @@ void write_plan(TreeBuilder& builder, parse::Plan item, diag::Sink& diags) {
   std::vector<NodeId> ends;
   for (std::size_t i = 0; i < item.phases.size(); ++i) {
     parse::PlanPhase& phase = item.phases[i];
+    if (builder.is_negative_number(phase.duration)) {
+      diags.report(builder.tree[phase.duration].span, negative_amount, "the time of a phase")
+          .hint("`for 1.5` is how long it lasts; a time to be found is chosen: `choose T = 1` and `for T reaching`");
+    }
     phase.duration = instants.rewrite(phase.duration, i + 1);
     for (parse::Target& target : phase.targets) {
       target.left = instants.rewrite(target.left, i + 1);

@@ -14,7 +14,7 @@ namespace schemata {
 parse::Tree write_out(parse::Tree tree, base::Names& names, diag::Sink& diags) {
   TreeBuilder builder(tree, names);
   write_storages(builder);
-  write_guards(builder);
+  write_guards(builder, diags);
   write_book(builder);
   if (tree.sequences.empty() && tree.plans.empty()) return tree;
   for (parse::Sequence& item : std::exchange(tree.sequences, {})) write_sequence(builder, std::move(item), diags);

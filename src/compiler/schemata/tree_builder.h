@@ -35,6 +35,12 @@ class TreeBuilder {
     return add({.kind = NodeKind::number, .span = span, .number = value});
   }
 
+  // `-1`, as written.
+  bool is_negative_number(NodeId node) const {
+    return tree[node].kind == NodeKind::negate && tree[tree.child(node, 0)].kind == NodeKind::number &&
+           tree[tree.child(node, 0)].number > 0;
+  }
+
   NodeId negation(NodeId operand) {
     const parse::Child child{operand};
     return add({.kind = NodeKind::logical_not, .span = tree[operand].span}, {&child, 1});
