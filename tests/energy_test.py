@@ -330,6 +330,19 @@ system
             self.assertAlmostEqual(got["book.dissipated"], true["r"], delta=1e-4)
             self.assertAlmostEqual(got["book.invented"], 0, delta=1e-12)
 
+    def test_they_come_to_rest(self):
+        # Near rest the energy's own rounding is all that the discrete gradient of Gonzalez sees.
+        text = """simulation ending_time = 300 step_size = 0.01
+boundary q(0) = 1;  p(0) = 0;
+system
+  storage (q, p) energy H = p^2 / 2 - cos(q) structure J = ((0, 1), (-1, 0)), R = ((0, 0), (0, 0.2));
+"""
+        for solver in ("gonzalez", "mean_value", "discrete_gradient"):
+            told = self.values(text, "--solver", solver)
+            self.assertLess(max(abs(told["q"]), abs(told["p"])), 1e-6, solver)
+            self.assertLess(abs(told["book.invented"]), 1e-12, solver)
+            self.assertAlmostEqual(told["book.dissipated"], 1 - math.cos(1), delta=1e-12)
+
     def test_a_quartic_spring_by_the_mean_value(self):
         text = """simulation ending_time = 5000 step_size = 0.5 solver = mean_value
 boundary q(0) = 1; p(0) = 0;

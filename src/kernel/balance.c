@@ -42,10 +42,11 @@ static const double tk_gauss_points[4] = {0.069431844202973712, 0.33000947820757
 static const double tk_gauss_weights[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
                                            0.17392742256872693};
 
-/* The discrete gradient between x and `after` into `mean`; `gradient` is that halfway, `counts` is 1 for states that the energy depends on. */
+/* The discrete gradient between x and `after` into `mean`; `gradient` is that halfway, `counts` is 1 for states that the energy depends on.
+ * noise: how far rounding of the energy may have it off, which is much where x hardly moves. */
 static int tk_discrete_gradient(const tactus_model* model, tactus_instance* instance, int solver, double t_after,
                                 const double* x, const double* after, double stored, const double* gradient,
-                                const double* counts, double* mean) {
+                                const double* counts, double* mean, double* noise) {
   const uint32_t n = model->state_count;
   double* const there = tk_stage_vector(model, instance, TK_GRADIENT_THERE);
   double* const point = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
@@ -54,15 +55,19 @@ static int tk_discrete_gradient(const tactus_model* model, tactus_instance* inst
     if (status != TACTUS_OK) return status;
     double along = 0.0;
     double squared = 0.0;
+    double largest = 0.0;
     for (uint32_t i = 0; i < n; i++) {
       const double change = counts[i] != 0.0 ? after[i] - x[i] : 0.0;
       along += gradient[i] * change;
       squared += change * change;
+      largest = tk_max(largest, tk_abs(change));
     }
+    *noise = largest > 0.0 ? 0x1p-50 * (tk_abs(stored) + tk_abs(there[n])) / largest : 0.0;
     const double over = squared > 0.0 ? (there[n] - stored - along) / squared : 0.0;
     for (uint32_t i = 0; i < n; i++) mean[i] = gradient[i] + (counts[i] != 0.0 ? over * (after[i] - x[i]) : 0.0);
     return TACTUS_OK;
   }
+  *noise = 0.0;
   tk_zero(n, mean);
   for (int k = 0; k < 4; k++) {
     for (uint32_t i = 0; i < n; i++) point[i] = x[i] + tk_gauss_points[k] * (after[i] - x[i]);
@@ -97,6 +102,7 @@ static int tk_structured_step(const tactus_model* model, tactus_instance* instan
   if (status != TACTUS_OK) return status;
   for (uint32_t i = 0; i < n; i++) after[i] = x[i] + h * flow[i];
   double last = 0.0;
+  double noise = 0.0;
   for (int round = 0;; round++) {
     for (uint32_t i = 0; i < n; i++) middle[i] = 0.5 * (x[i] + after[i]);
     if (round > 0 && round % TK_JACOBIAN_HOLDS == 0) {
@@ -107,20 +113,25 @@ static int tk_structured_step(const tactus_model* model, tactus_instance* instan
     if (status == TACTUS_OK) status = model->energy(model, instance, t_middle, middle, gradient);
     if (status == TACTUS_OK) status = model->structure(model, instance, t_middle, middle, a);
     if (status == TACTUS_OK)
-      status = tk_discrete_gradient(model, instance, solver, t_after, x, after, stored, gradient, counts, mean);
+      status = tk_discrete_gradient(model, instance, solver, t_after, x, after, stored, gradient, counts, mean, &noise);
     if (status != TACTUS_OK) return status;
     double move = 0.0;
     double size = 0.0;
+    double steepest = 0.0;
     for (uint32_t i = 0; i < n; i++) {
       double sum = flow[i];
-      for (uint32_t j = 0; j < n; j++) sum += a[(uint64_t)i * n + j] * (mean[j] - gradient[j]);
+      for (uint32_t j = 0; j < n; j++) {
+        sum += a[(uint64_t)i * n + j] * (mean[j] - gradient[j]);
+        steepest = tk_max(steepest, tk_abs(a[(uint64_t)i * n + j]));
+      }
       moved[i] = x[i] + h * sum;
       residual[i] = moved[i] - after[i];
       move = tk_max(move, tk_abs(residual[i]));
       size = tk_max(size, tk_abs(moved[i]));
     }
     if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
-    if (move <= 0x1p-52 * size || (round > 2 && move >= 0.5 * last && move <= 64.0 * 0x1p-52 * size)) break;
+    const double unsure = 64.0 * 0x1p-52 * size + h * steepest * noise;
+    if (move <= 0x1p-52 * size || (round > 2 && move >= 0.5 * last && move <= unsure)) break;
     if (round == TK_STRUCTURED_STEPS) return TACTUS_DIVERGED;
     for (uint32_t i = 0; i < n; i++) residual[i] *= 2.0 / h;
     tk_linear_solve(model, instance, residual);

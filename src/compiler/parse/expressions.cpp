@@ -249,7 +249,11 @@ NodeId Parser::read_postfix() {
   const bool factor = (at_name() && adjacent(at_)) || (at(TokenKind::left_paren) && !on_new_line(at_));
   if (!factor) return number;
   const std::string_view left = sources_.text(span_from(first));
-  diags_.report(end_of_previous(), missing_product).hint("write `{} * {}`", left, at_name() ? text(at_) : "(..)");
+  if (at_name() && find_unit(text(at_)))
+    diags_.report(end_of_previous(), missing_product)
+        .hint("a unit stands in brackets: `{0} [{1}]`; a product is written `{0} * {1}`", left, text(at_));
+  else
+    diags_.report(end_of_previous(), missing_product).hint("write `{} * {}`", left, at_name() ? text(at_) : "(..)");
   const NodeId right = read_power();
   if (!right.valid()) return {};
   const Child children[] = {{number, Op::times}, {right, Op::times}};
@@ -522,7 +526,9 @@ std::optional<Measure> Parser::read_unit() {
   const std::optional<Measure> measure = read_unit_product();
   if (!measure) return std::nullopt;
   if (!accept(TokenKind::right_bracket)) {
-    report_expected("the `]` of the unit").related(span_of(open), "behind a number, `[` begins a unit");
+    diag::Sink::Reported reported = report_expected("the `]` of the unit");
+    reported.related(span_of(open), "behind a number, `[` begins a unit");
+    if (at(TokenKind::name) && find_unit(text(at_))) reported.hint("units are multiplied with `*`: `[kg*m/s]`");
     return std::nullopt;
   }
   return measure;

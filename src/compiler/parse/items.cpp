@@ -845,9 +845,13 @@ base::NameId Parser::read_name(std::string_view what) {
     return tokens_.name(at_ - 1);
   }
   if (word() != Word::none) {
-    report_reserved();
     // Read as the name it was meant to be, except where the word looks like the start of something else.
-    if (on_new_line(at_) && begins_item(word())) return {};
+    if (on_new_line(at_) && begins_item(word())) {
+      diag::Sink::Reported reported = report_expected(what);
+      if (at_ > 0 && token(at_ - 1).kind == TokenKind::comma) reported.hint("or write `;` instead of the last comma");
+      return {};
+    }
+    report_reserved();
     ++at_;
     return tokens_.name(at_ - 1);
   }
@@ -897,6 +901,8 @@ bool Parser::read_end() {
     reported.hint("the condition stands first: `if c then a else b`");
   else if (operand && std::find(std::begin(functions), std::end(functions), before) != std::end(functions))
     reported.hint("an argument stands in parentheses: `{}({})`", before, text(at_));
+  else if (at(TokenKind::name) && kind_before == TokenKind::number && find_unit(text(at_)))
+    reported.hint("or is it a unit? it stands in brackets: `{} [{}]`", before, text(at_));
   else if (operand && word() == Word::none && (kind_before == TokenKind::name || kind_before == TokenKind::number))
     reported.hint("or is it a product? it is written `{} * {}`", before, text(at_));
   else if (operand)

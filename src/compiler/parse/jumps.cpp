@@ -125,6 +125,11 @@ void Parser::read_must(std::size_t first, NodeId mode) {
 
 // head = id [ "in" expr ] [ "when" expr ]
 bool Parser::read_head(Transition& item, std::string_view what) {
+  if (word() == Word::when || word() == Word::in) {
+    report_expected(what).hint("each has a name, by which handlers and notes call it: `transition Bounce {} ..`",
+                               text(at_));
+    return false;
+  }
   const bool many = at_elements();
   item.name_span = here();
   item.name = read_name(what);

@@ -24,7 +24,10 @@ enum class Foreign {
   inclusion,
   extension,
   definition,
-  run_length
+  run_length,
+  plot,
+  assertion,
+  loop
 };
 
 struct ForeignItem {
@@ -60,6 +63,9 @@ constexpr ForeignItem foreign_items[] = {
     {"def", Foreign::definition},
     {"run", Foreign::run_length},
     {"simulate", Foreign::run_length},
+    {"plot", Foreign::plot},
+    {"assert", Foreign::assertion},
+    {"while", Foreign::loop},
 };
 
 }  // namespace
@@ -455,6 +461,20 @@ bool Parser::read_foreign_item() {
       reported.hint("a function is one expression: `function {}(x) = x^2;`",
                     at(TokenKind::name) ? text(at_) : "square");
       skip_line();
+      return true;
+    case Foreign::plot:
+      reported.hint("under `scene` it is one: `plot x;`; `tactus run FILE --plot x.svg` draws one without it");
+      recover();
+      return true;
+    case Foreign::assertion:
+      reported.hint(
+          "what must hold stands under `check`: `always(x > 0);`; `require x > 0 else \"why\";` ends the run");
+      recover();
+      return true;
+    case Foreign::loop:
+      reported.hint(
+          "equations hold at all times: `x' = if x > 0 then -1 else 0;`; what changes in steps is a `transition`");
+      recover_jump();
       return true;
     case Foreign::run_length:
       reported.hint("how long a run lasts stands first in the file: `simulation ending_time = 10`");
