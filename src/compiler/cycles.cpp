@@ -592,10 +592,11 @@ class Search {
     if (!told_.insert(ring).second) return;
     const flat::Transition& first = model_.transitions[ring.front()];
     if (ring.size() == 1) {
-      const auto is_event = [](const auto& read) { return read.first == Op::discrete; };
+      const auto is_event = [](const auto& name) { return name.first == Op::discrete; };
       auto told = diags_.report(first.span, jumps::leads_to_itself, first.name);
       if (!told) return;
-      if (std::all_of(reads_[ring[0]].begin(), reads_[ring[0]].end(), is_event)) {
+      const auto& read = reads_[ring[0]];
+      if (!read.empty() && std::all_of(read.begin(), read.end(), is_event)) {
         told.hint(
             "an event is there until its instant is over: go to a mode in which the transition is not taken, or "
             "remember when it was, as in "
