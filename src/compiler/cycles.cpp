@@ -592,7 +592,7 @@ class Search {
     if (!told_.insert(ring).second) return;
     const flat::Transition& first = model_.transitions[ring.front()];
     if (ring.size() == 1) {
-      const auto is_event = [](const auto& name) { return name.first == Op::discrete; };
+      const auto is_event = [](const auto& each) { return each.first == Op::discrete; };
       auto told = diags_.report(first.span, jumps::leads_to_itself, first.name);
       if (!told) return;
       const auto& read = reads_[ring[0]];
