@@ -7,6 +7,7 @@
 #include "compiler/check/check.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/tables.h"
+#include "compiler/cycles.h"
 #include "compiler/energy/gradient.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
@@ -235,6 +236,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
       return each(*structures, [&](std::size_t k, flat::Model& m) { return jumps::dump(m, (*sorted)[k]); });
     });
   }
+  if (has_jumps) find_cycles(*structures, *sorted, diags);
   // Nothing below reports user errors.
   if (options.settable) *options.settable = find_settable(model, first, sorted->front(), names);
   if (options.facts) {

@@ -53,6 +53,55 @@ void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, dou
   }
 }
 
+/* Where the events of one sort are in the table: from `first` up to `end`, between others. What happens at an instant goes over the
+ * events a dozen times, each time for one sort. */
+typedef struct tk_event_range {
+  uint32_t first;
+  uint32_t end;
+} tk_event_range;
+
+typedef struct tk_sorts {
+  tk_event_range due; /* those that a clock can mark: every, at, when */
+  tk_event_range conditions;
+  tk_event_range transitions;
+  tk_event_range musts;  /* require, expect, stop */
+  tk_event_range checks; /* without those with a pulse, which are notes */
+  tk_event_range notes;
+  tk_event_range pulses;
+} tk_sorts;
+
+static tk_event_range tk_widened(tk_event_range range, uint32_t event) {
+  if (range.end == 0) range.first = event;
+  range.end = event + 1;
+  return range;
+}
+
+/* All structures of a model have the same events. */
+static tk_sorts tk_sort_events(const tactus_model* model) {
+  tk_sorts sorts = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  for (uint32_t e = 0; e < model->event_count; e++) {
+    const tactus_event* event = &model->events[e];
+    if (event->kind == TACTUS_CHECK) {
+      if (event->pulse > 0) {
+        sorts.notes = tk_widened(sorts.notes, e);
+      } else {
+        sorts.checks = tk_widened(sorts.checks, e);
+      }
+      continue;
+    }
+    if (event->pulse > 0) sorts.pulses = tk_widened(sorts.pulses, e);
+    if (event->kind == TACTUS_TRANSITION) {
+      sorts.transitions = tk_widened(sorts.transitions, e);
+    } else if (event->kind <= TACTUS_WHEN) {
+      sorts.due = tk_widened(sorts.due, e);
+      if (event->kind == TACTUS_WHEN) sorts.conditions = tk_widened(sorts.conditions, e);
+    } else if (event->kind == TACTUS_REQUIRE || event->kind == TACTUS_EXPECT || event->kind == TACTUS_STOP) {
+      sorts.musts = tk_widened(sorts.musts, e);
+    }
+  }
+  return sorts;
+}
+
 int tk_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x) {
   if (model->watch_count == 0) return TACTUS_OK;
   const int status = model->watch(model, instance, t, x);
@@ -73,9 +122,9 @@ int tk_has_risen(const tactus_model* model, const tactus_instance* instance) {
   return 0;
 }
 
-void tk_mark_conditions(const tactus_model* model, tactus_instance* instance) {
+static void tk_mark_conditions_in(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
-  for (uint32_t e = 0; e < model->event_count; e++) {
+  for (uint32_t e = range.first; e < range.end; e++) {
     if (model->events[e].kind != TACTUS_WHEN) continue;
     const int holds = tk_holds(model, instance, &model->events[e]);
     if (holds && clocks[e] == 0.0) clocks[e] = 0.5;
@@ -83,12 +132,22 @@ void tk_mark_conditions(const tactus_model* model, tactus_instance* instance) {
   }
 }
 
-int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance) {
+void tk_mark_conditions(const tactus_model* model, tactus_instance* instance) {
+  const tk_event_range all = {0, model->event_count};
+  tk_mark_conditions_in(model, instance, all);
+}
+
+static int32_t tk_first_due_in(const tactus_model* model, const tactus_instance* instance, tk_event_range range) {
   const double* clocks = tk_clocks_const(model, instance);
-  for (uint32_t e = 0; e < model->event_count; e++) {
+  for (uint32_t e = range.first; e < range.end; e++) {
     if (tk_is_marked(clocks[e])) return (int32_t)e;
   }
   return -1;
+}
+
+int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance) {
+  const tk_event_range all = {0, model->event_count};
+  return tk_first_due_in(model, instance, all);
 }
 
 int tk_is_due(const tactus_model* model, const tactus_instance* instance) {
@@ -115,7 +174,8 @@ int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* insta
   return -1;
 }
 
-/* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched last. */
+/* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched last. What the guard
+ * of an event holds nobody reads, so that where only such have changed, nothing would be watched that was not. */
 int tk_settle(const tactus_model* model, tactus_instance* instance) {
   model = tk_active(model, instance);
   double* discrete = tactus_data(instance) + model->layout.discrete;
@@ -123,6 +183,7 @@ int tk_settle(const tactus_model* model, tactus_instance* instance) {
   for (uint32_t round = 0; round <= model->relation_count + 1; round++) {
     const int status = tk_watch(model, instance, instance->time, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
+    int is_changed = 0;
     int is_settled = 1;
     for (uint32_t k = 0; k < model->relation_count; k++) {
       const tactus_relation* relation = &model->relations[k];
@@ -131,11 +192,14 @@ int tk_settle(const tactus_model* model, tactus_instance* instance) {
       discrete[relation->held] = value;
       tk_note_crossing(model, instance, k);
       instance->crossings++;
-      is_settled = 0;
+      is_changed = 1;
+      is_settled = is_settled && relation->kind == TACTUS_TRUTH && relation->source > 0;
+    }
+    if (is_changed) {
+      instance->first_stage_valid = 0;
+      instance->is_crossed = 1; /* until conditions are marked */
     }
     if (is_settled) break;
-    instance->first_stage_valid = 0;
-    instance->is_crossed = 1; /* until conditions are marked */
   }
   return TACTUS_OK;
 }
@@ -148,26 +212,33 @@ static int tk_is_asked_for(const tactus_instance* instance, int32_t plan) {
   return plan >= 0 && plan < TACTUS_MOST_ASKED && (instance->plans_asked >> plan & 1) != 0;
 }
 
-static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
-  if (model->events[event].kind != TACTUS_TRANSITION || !tk_holds(model, instance, &model->events[event])) return 0;
+/* Of a transition whose guard holds. */
+static int tk_is_free(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
   if (instance->is_planning && tk_plan_of(model, event) >= 0) return 0;
   if (instance->plans_asked != 0 && tk_is_asked_for(instance, tk_plan_of(model, event))) return 0;
   return !tk_is_event_tied(model, instance, event);
 }
 
-static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance) {
-  for (uint32_t e = 0; e < model->event_count; e++) {
-    if (tk_is_enabled(model, instance, e)) return (int32_t)e;
+static int tk_is_enabled(const tactus_model* model, const tactus_instance* instance, uint32_t event) {
+  const tactus_event* entry = &model->events[event];
+  return entry->kind == TACTUS_TRANSITION && tk_holds(model, instance, entry) && tk_is_free(model, instance, event);
+}
+
+static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance, tk_event_range range) {
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  for (uint32_t e = range.first; e < range.end; e++) {
+    if (!(watched[model->events[e].first] > 0.5) || model->events[e].kind != TACTUS_TRANSITION) continue;
+    if (tk_is_free(model, instance, e)) return (int32_t)e;
   }
   return -1;
 }
 
 /* A `check` with a pulse is a note: where it holds, what monitors remember is changed. A note makes itself untrue, and may make others
  * true: each as often as there are events is enough. Leaves what is watched as it is then. */
-static void tk_take_notes(const tactus_model* model, tactus_instance* instance) {
+static void tk_take_notes(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   for (uint32_t round = 0; round < model->event_count; round++) {
     int is_quiet = 1;
-    for (uint32_t e = 0; e < model->event_count; e++) {
+    for (uint32_t e = range.first; e < range.end; e++) {
       if (model->events[e].kind != TACTUS_CHECK || model->events[e].pulse == 0 || !model->fire) continue;
       if (!tk_holds(model, instance, &model->events[e])) continue;
       is_quiet = 0;
@@ -178,18 +249,11 @@ static void tk_take_notes(const tactus_model* model, tactus_instance* instance) 
   }
 }
 
-static int tk_has_checks(const tactus_model* model) {
-  for (uint32_t e = 0; e < model->event_count; e++) {
-    if (model->events[e].kind == TACTUS_CHECK) return 1;
-  }
-  return 0;
-}
-
 /* What `check`s say, by what was watched last. */
-static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance) {
+static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instance, const tk_sorts* sorts) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
-  tk_take_notes(model, instance);
-  for (uint32_t e = 0; e < model->event_count; e++) {
+  tk_take_notes(model, instance, sorts->notes);
+  for (uint32_t e = sorts->checks.first; e < sorts->checks.end; e++) {
     if (model->events[e].kind != TACTUS_CHECK || model->events[e].pulse > 0 || clocks[e] != 0.0 ||
         !tk_holds(model, instance, &model->events[e])) {
       continue;
@@ -202,11 +266,12 @@ static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instan
 
 /* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. A `check` that does so sees what was
  * before it. */
-static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event) {
+static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event, const tk_sorts* sorts) {
   if (model->events[event].pulse > 0) {
+    const int has_checks = sorts->checks.end > 0 || sorts->notes.end > 0;
     tactus_data(instance)[model->layout.discrete + model->events[event].pulse - 1] = 1.0;
-    if (tk_has_checks(model) && tk_watch(model, instance, instance->time, tk_states(model, instance)) == TACTUS_OK) {
-      tk_ask_for_checks(model, instance);
+    if (has_checks && tk_watch(model, instance, instance->time, tk_states(model, instance)) == TACTUS_OK) {
+      tk_ask_for_checks(model, instance, sorts);
     }
     tk_clear_failure(instance);
   }
@@ -216,7 +281,7 @@ static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uin
 }
 
 /* The jump `event`, by what was watched last; then its handlers. Leaves what is held and watched as they are after it. */
-static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
+static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_t event, const tk_sorts* sorts) {
   const tactus_model* model = tk_active(whole, instance);
   if (whole->conflicts.start) {
     for (uint32_t k = whole->conflicts.start[event]; k < whole->conflicts.start[event + 1]; k++) {
@@ -227,7 +292,7 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
     }
   }
   tk_before_jump(model, instance, event);
-  int status = tk_fire_one(model, instance, event);
+  int status = tk_fire_one(model, instance, event, sorts);
   if (status != TACTUS_OK) return status;
   instance->transitions++;
   instance->last_transition = (int32_t)event;
@@ -249,7 +314,7 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
   status = tk_settle(model, instance);
   if (status != TACTUS_OK) return status;
   if (event + 1 < model->event_count && model->events[event + 1].kind == TACTUS_AFTER) {
-    status = tk_fire_one(model, instance, event + 1);
+    status = tk_fire_one(model, instance, event + 1, sorts);
     if (status == TACTUS_OK) status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
   }
@@ -257,7 +322,8 @@ static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_
 }
 
 int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event) {
-  const int status = tk_jump(whole, instance, event);
+  const tk_sorts sorts = tk_sort_events(whole);
+  const int status = tk_jump(whole, instance, event, &sorts);
   if (status != TACTUS_OK) return status;
   tk_mark_conditions(tk_active(whole, instance), instance);
   instance->is_crossed = 0;
@@ -265,10 +331,10 @@ int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event
 }
 
 /* The instant is over: nothing happens now. Whether anything did that somebody asks for. */
-static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
+static int tk_end_pulses(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
   int any = 0;
-  for (uint32_t e = 0; e < model->event_count; e++) {
+  for (uint32_t e = range.first; e < range.end; e++) {
     if (model->events[e].pulse == 0 || model->events[e].kind == TACTUS_CHECK) continue;
     any = any || discrete[model->events[e].pulse - 1] != 0.0;
     discrete[model->events[e].pulse - 1] = 0.0;
@@ -277,8 +343,8 @@ static int tk_end_pulses(const tactus_model* model, tactus_instance* instance) {
 }
 
 /* What is required and what is expected, by what was watched last. */
-static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance) {
-  for (uint32_t e = 0; e < model->event_count; e++) {
+static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
+  for (uint32_t e = range.first; e < range.end; e++) {
     const uint32_t kind = model->events[e].kind;
     if (kind != TACTUS_REQUIRE && kind != TACTUS_EXPECT && kind != TACTUS_STOP) continue;
     if (!tk_holds(model, instance, &model->events[e])) continue;
@@ -293,29 +359,30 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
   const tactus_model* model = tk_active(whole, instance);
   double* clocks = tactus_data(instance) + model->layout.clocks;
   const uint32_t most = tk_most_transitions(model);
+  const tk_sorts sorts = tk_sort_events(whole);
   uint32_t jumps = 0;
   tk_clear_failure(instance);
   instance->first_stage_valid = 0;
   if (model->relation_count > 0) {
     const int status = tk_settle(model, instance);
     if (status != TACTUS_OK) return status;
-    tk_mark_conditions(model, instance);
+    tk_mark_conditions_in(model, instance, sorts.conditions);
     instance->is_crossed = 0;
   }
   for (uint32_t round = 0;;) {
     int status = TACTUS_OK;
-    if (tk_first_due(model, instance) >= 0) {
-      for (uint32_t e = 0; e < model->event_count; e++) {
+    if (tk_first_due_in(model, instance, sorts.due) >= 0) {
+      for (uint32_t e = sorts.due.first; e < sorts.due.end; e++) {
         if (!tk_is_marked(clocks[e])) continue;
         if (round == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)e);
         clocks[e] = tk_ceil(clocks[e]);
-        status = tk_fire_one(model, instance, e);
+        status = tk_fire_one(model, instance, e, &sorts);
         if (status != TACTUS_OK) return status;
       }
       round++;
       status = tk_settle(model, instance);
     } else {
-      const int32_t enabled = model->relation_count > 0 ? tk_first_enabled(model, instance) : -1;
+      const int32_t enabled = model->relation_count > 0 ? tk_first_enabled(model, instance, sorts.transitions) : -1;
       if (enabled < 0) break;
       if (jumps++ == most) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, enabled);
       uint32_t taken = (uint32_t)enabled;
@@ -333,20 +400,20 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance) {
         }
         if (status == TACTUS_OK) status = tk_settle(model, instance);
       }
-      if (status == TACTUS_OK) status = tk_jump(whole, instance, taken);
+      if (status == TACTUS_OK) status = tk_jump(whole, instance, taken, &sorts);
       model = tk_active(whole, instance);
     }
     if (status != TACTUS_OK) return status;
-    tk_mark_conditions(model, instance);
+    tk_mark_conditions_in(model, instance, sorts.conditions);
     instance->is_crossed = 0;
   }
-  int status = model->relation_count > 0 ? tk_ask_for_musts(model, instance) : TACTUS_OK;
-  if (tk_end_pulses(model, instance) && status == TACTUS_OK) {
+  int status = model->relation_count > 0 ? tk_ask_for_musts(model, instance, sorts.musts) : TACTUS_OK;
+  if (tk_end_pulses(model, instance, sorts.pulses) && status == TACTUS_OK) {
     status = tk_settle(model, instance);
-    tk_mark_conditions(model, instance);
+    tk_mark_conditions_in(model, instance, sorts.conditions);
     instance->is_crossed = 0;
   }
-  if (status == TACTUS_OK && model->relation_count > 0) tk_ask_for_checks(model, instance);
+  if (status == TACTUS_OK && model->relation_count > 0) tk_ask_for_checks(model, instance, &sorts);
   tk_remember_jump(model, instance, instance->time, 0);
   return status;
 }
@@ -377,9 +444,12 @@ static void tk_ask_at_steps(const tactus_model* model, tactus_instance* instance
   }
 }
 
-int tk_fire(const tactus_model* model, tactus_instance* instance) {
-  const int status = tk_is_due(model, instance) ? tk_fire_all(model, instance) : TACTUS_OK;
-  if (status == TACTUS_OK) tk_ask_at_steps(tk_active(model, instance), instance);
+int tk_fire(const tactus_model* whole, tactus_instance* instance) {
+  const int is_due = tk_is_due(whole, instance);
+  const int status = is_due ? tk_fire_all(whole, instance) : TACTUS_OK;
+  const tactus_model* model = tk_active(whole, instance);
+  /* Where something has happened all checks have been asked for, if relations say when. */
+  if (status == TACTUS_OK && !(is_due && model->relation_count > 0)) tk_ask_at_steps(model, instance);
   return status;
 }
 

@@ -177,6 +177,22 @@ int tk_project_any(const tactus_model* model, tactus_instance* instance, double 
   return TACTUS_OK;
 }
 
+/* What is left over of the constraints at (t, x), and the size of their terms; no rows. */
+static int tk_constraint_sizes(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double t,
+                               const double* x) {
+  const uint32_t m = model->constraint_count;
+  const int status = model->constrain(model, instance, t, x, r->made);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < m; i++) {
+    r->left[i] = -r->made[i];
+    r->scale[i] = 0.0;
+    for (uint32_t k = model->constraint_jacobian.start[i]; k < model->constraint_jacobian.start[i + 1]; k++) {
+      r->scale[i] += tk_abs(r->made[m + k]) * (1.0 + tk_abs(x[model->constraint_jacobian.index[k]]));
+    }
+  }
+  return tk_first_not_finite(m + tk_constraint_entries(model), r->made) < 0 ? TACTUS_OK : TACTUS_NOT_FINITE;
+}
+
 int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions) {
   double* x = tk_states(model, instance);
   if (!enforces_positions) {
@@ -184,11 +200,14 @@ int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, i
         1e-6; /* of the size of a constraint's terms: a jump is located, and where that is, the surface is nearly met */
     const tk_rows r = tk_rows_of(model, instance, model->constraint_count);
     double share;
-    for (uint32_t i = 0; i < r.n; i++) r.weights[i] = 1.0 + tk_abs(x[i]);
-    const int status = tk_constraint_rows(model, instance, &r, instance->time, x);
+    const int status = tk_constraint_sizes(model, instance, &r, instance->time, x);
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
     const int32_t worst = tk_worst_row(&r, &share);
     if (!(share <= most)) return tk_fail(instance, TACTUS_OFF_ENTRY, worst);
+    if (tk_rows_hold(&r)) { /* the projection would find so and leave x where it is */
+      instance->constraint_residual = tk_max(instance->constraint_residual, tk_largest_of(r.rows, r.left));
+      return TACTUS_OK;
+    }
   }
   return tk_project(model, instance, instance->time, x, 20, 0.0);
 }
