@@ -1,6 +1,7 @@
 #include "compiler/emit_c/emit_c.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -335,6 +336,7 @@ class ModelPrinter {
     if (program_.has_structure)
       function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     if (program_.has_balance) function("balance", program_.balance, Arguments::x_dx);
+    if (!program_.core.empty()) function("slopes", program_.slopes, Arguments::x_dx);
     if (!program_.events.empty()) fire();
     if (!program_.subsystems.empty()) subsystems();
     if (program_.tangents) tangent(*program_.tangents);
@@ -858,6 +860,8 @@ class ModelPrinter {
     line("    .ledger = {},", program_.ledger);
     line("    .book_supplied = {},", program_.book_supplied);
     line("    .book_dissipated = {},", program_.book_dissipated);
+    line("    .core_count = {},", program_.core.size());
+    line("    .core = {{{}}},", program_.core.empty() ? "0" : fmt::format("{}", fmt::join(program_.core, ", ")));
     line("    .subsystems = {},", subsystem_rows);
     line("    .joins = {},", joins);
     line("    .subsystem_count = {},", program_.subsystems.size());
@@ -872,6 +876,7 @@ class ModelPrinter {
       line("    .energy = 0,");
       line("    .structure = 0,");
       line("    .balance = 0,");
+      line("    .slopes = 0,");
       line("    .subsystem = 0,");
       line("}};");
       return;
@@ -884,6 +889,7 @@ class ModelPrinter {
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
     line("    .balance = {},", program_.has_balance ? fmt::format("{}_balance", prefix_) : "0");
+    line("    .slopes = {},", program_.core.empty() ? "0" : fmt::format("{}_slopes", prefix_));
     line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
     line("    .subsystem = {},", program_.subsystems.empty() ? "0" : fmt::format("{}_subsystem", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");

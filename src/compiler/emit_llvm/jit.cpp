@@ -299,6 +299,8 @@ void set_counts(const ir::Program& program, tactus_model& table) {
   table.ledger = program.ledger;
   table.book_supplied = program.book_supplied;
   table.book_dissipated = program.book_dissipated;
+  table.core_count = count(program.core);
+  std::ranges::copy(program.core, table.core);
   table.subsystem_count = count(program.subsystems);
   table.join_count = count(program.joins);
   table.samples = program.samples;
@@ -329,6 +331,7 @@ class Doors {
     if (program.ledger != 0) table_.energy = enter<&tactus_model::energy>;
     if (program.has_structure) table_.structure = enter<&tactus_model::structure>;
     if (program.has_balance) table_.balance = enter<&tactus_model::balance>;
+    if (!program.core.empty()) table_.slopes = enter<&tactus_model::slopes>;
     if (!program.subsystems.empty()) table_.subsystem = enter<&tactus_model::subsystem>;
     if (program.tangents) table_.tangent = enter<&tactus_model::tangent>;
     table_.fixed_steps = enter<&tactus_model::fixed_steps>;

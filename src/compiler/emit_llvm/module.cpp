@@ -91,12 +91,14 @@ class ModuleBuilder {
       structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     llvm::Constant* balance = null();
     if (program_.has_balance) balance = function("balance", program_.balance, Arguments::x_dx);
+    llvm::Constant* slopes = null();
+    if (!program_.core.empty()) slopes = function("slopes", program_.slopes, Arguments::x_dx);
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
     table(metadata,
           {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, structure_entry,
-           balance, subsystem_entry, tangent_entry,
+           balance, slopes, subsystem_entry, tangent_entry,
            kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
            kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);
@@ -1139,6 +1141,12 @@ class ModuleBuilder {
     return m;
   }
 
+  llvm::Constant* bytes_of_core() {
+    std::array<std::uint8_t, TACTUS_CORE> core = {};
+    std::ranges::copy(program_.core, core.begin());
+    return llvm::ConstantDataArray::get(context_, core);
+  }
+
   void table(const Metadata& m, const std::vector<llvm::Constant*>& entries) {
     // All that stands in the table from its first function on.
     constexpr std::size_t entry_count =
@@ -1223,6 +1231,8 @@ class ModuleBuilder {
         u32(program_.ledger),
         u32(program_.book_supplied),
         u32(program_.book_dissipated),
+        u32(program_.core.size()),
+        bytes_of_core(),
         m.subsystems,
         m.joins,
         u32(program_.subsystems.size()),
