@@ -191,6 +191,19 @@ class Book(Energy):
         self.assertEqual(self.start(text, "run", "--quiet").returncode, 0)
         self.assertEqual(self.start(text, "run", "--quiet", "--solver", "euler").returncode, 3)
 
+    def test_a_check_may_leave_book_out(self):
+        text = PENDULUM + "check always(invented < 1e-9);\n  small: always(invented > -1e-9 && stored - supplied + dissipated - booked < 10);\n"
+        self.assertEqual(self.start(text, "run", "--quiet").returncode, 0)
+        broken = self.start(text, "run", "--quiet", "--solver", "euler")
+        self.assertEqual(broken.returncode, 3)
+        self.assertIn("invented < 1e-09", broken.stderr)
+        # A name of the program's own is that.
+        own = PENDULUM + "system invented = 2;\ncheck always(invented < 1e-9);\n"
+        self.assertEqual(self.start(own, "run", "--quiet").returncode, 3)
+        # Without energy there is no book.
+        none = self.start("simulation ending_time = 1\nboundary x(0) = 0;\nsystem x' = 1;\ncheck always(invented < 1);\n", "run")
+        self.assertIn("there is no `invented`", none.stderr)
+
     def test_the_summary_and_json_have_it(self):
         self.assertIn("energy: stored 1, supplied 0, dissipated 0, booked ", self.tactus(PAIR, "run"))
         book = self.run_json(PAIR)["energy"]

@@ -692,6 +692,71 @@ class Names(Served):
         self.assertTrue({"far", "Wheel"} <= set(self.labels("lib.|far")))
 
 
+ENERGIES = """\
+simulation ending_time = 10
+module Spring = (
+  boundary q(0) = 0;
+  system q' = v;  F = q;
+  energy H = q^2 / 2;
+  power end: v -> F;
+)
+module Mass = (
+  boundary p(0) = 2;
+  system p' = F;  v = p / 2;
+  energy H = p^2 / 4;
+  power end: F -> v;
+)
+boundary x(0) = 1;  y(0) = 0;
+system
+  storage (x, y) energy E = (x^2 + y^2) / 2 structure J = ((0, 1), (-1, 0));
+  a = Spring() rate 1 [kHz];
+  b = Mass() rate 20 [Hz];
+  join a.end to b.end passive;
+  guard a.end reserve 0.2;
+"""
+
+
+class Energies(Served):
+    """Energies, ports, storages, rates, joins and guards under the cursor."""
+
+    def setUp(self):
+        super().setUp()
+        self.open(ENERGIES)
+        self.assertEqual([d for d in self.diagnostics() if d["severity"] == 1], [])
+
+    def shown(self, needle, **more):
+        told = self.client.ask("textDocument/hover", self.at(needle, **more))
+        return told and told["contents"]["value"]
+
+    def test_hover_of_words(self):
+        for word in ("energy", "power", "storage", "structure", "rate", "join", "passive", "guard", "reserve"):
+            self.assertTrue(self.shown(f"|{word};" if word == "passive" else f"|{word} "), word)
+
+    def test_definitions_and_renaming_of_ports(self):
+        told = self.client.ask("textDocument/definition", self.at("join a.|end"))
+        told = told[0] if isinstance(told, list) else told
+        self.assertEqual(told["range"]["start"]["line"], 5)
+        edit = self.client.ask("textDocument/rename", {**self.at("power |end: v"), "newName": "tip"})
+        self.assertEqual(self.apply(edit["changes"][self.uri()]),
+                         ENERGIES.replace("end: v", "tip: v").replace("a.end", "a.tip"))
+
+    def test_words_and_members_are_offered(self):
+        found = self.labels("  |join a.end")
+        for word in ("energy", "power", "storage", "join", "guard"):
+            self.assertIn(word, found)
+        self.assertIn("end", self.labels("guard a.|end"))
+
+    def test_words_are_coloured_as_words(self):
+        legend = self.server["semanticTokensProvider"]["legend"]["tokenTypes"]
+        data = self.client.ask("textDocument/semanticTokens/full", {"textDocument": {"uri": self.uri()}})["data"]
+        line, column, seen = 0, 0, set()
+        for i in range(0, len(data), 5):
+            line, column = line + data[i], (column if data[i] == 0 else 0) + data[i + 1]
+            seen.add((ENERGIES.split("\n")[line][column:column + data[i + 2]], legend[data[i + 3]]))
+        for word in ("energy", "power", "storage", "structure", "rate", "join", "passive", "guard", "reserve"):
+            self.assertIn((word, "keyword"), seen, word)
+
+
 class Outline(Served):
     def test_symbols(self):
         self.open(MODULES)

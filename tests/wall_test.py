@@ -83,10 +83,18 @@ class Wall(unittest.TestCase):
         listed = json.loads(self.tactus("--list-presets", "--json").stdout)["presets"]
         self.assertEqual([preset["name"] for preset in listed], ["touch", "omni", "premium", "omega", "falcon"])
         for preset in listed:
-            done = self.tactus("--preset", preset["name"], "--rate", "1000", "--delay", "1", "--at", "0,1")
+            done = self.tactus("--preset", preset["name"], "--rate", "1000", "--delay", "1", "--at", "0,0.5,1", "--out", "wall.png", "--out", "wall.svg")
+            self.assertTrue((self.at / "wall.png").read_bytes().startswith(b"\x89PNG"))
+            self.assertIn(preset["title"], (self.at / "wall.svg").read_text())
             self.assertIn(preset["title"], done.stdout)
             self.assertIn(f"note: {preset['name']}: {preset['estimate']}", done.stderr)
             self.assertIn("force limit", done.stderr)
+            # Without friction, encoder and limit the line is the theory's, within its 3%: the mass of all of them is large beside (b + B) (T/2 + t_d) there.
+            for point in self.points("--preset", preset["name"], "--rate", "1000", "--delay", "1", "--coulomb", "0", "--encoder", "0",
+                                     "--force-limit", "1e9", "--at", "0,0.5,1"):
+                told = (preset["damping"] + point["damping"]) / 0.0015
+                self.assertAlmostEqual(point["theory"], told, places=6)
+                self.assertAlmostEqual(point["simulated"] / told, 1, delta=0.03, msg=preset["name"])
         self.assertIn("3D Systems Touch", self.tactus("--list-presets").stdout)
         # A preset's figures can be given otherwise.
         heavy = json.loads(self.tactus("--preset", "touch", "--mass", "0.5", "--at", "0", "--json").stdout)

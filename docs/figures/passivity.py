@@ -55,6 +55,8 @@ def joined(tactus, end, fast, slow, every, manner="", solver="passive", show="a.
 
 def draw(tactus, curves, across, out):
     """`curves`: [(name, [(x, y)])], each with points of its own; the program takes the first column across."""
+    if pathlib.Path(out).suffix != ".svg":
+        sys.exit(f"{out}: the axis is named in the drawing's text, so the figure is an .svg")
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "figure.csv"
         with path.open("w", newline="", encoding="utf-8") as file:

@@ -68,6 +68,21 @@ assert.equal(scopeOf("ball.Rolling", "Rolling"), "variable.other.member");
 assert.equal(scopeOf("a.in = 1", "in"), "variable.other.member");
 assert.equal(scopeOf("größe = 1", "größe"), "variable.other");
 assert.equal(scopeOf('text "n = {n}\\"" at p;', "{n}"), "constant.other.placeholder");
+assert.equal(scopeOf("power end: v -> F;", "power"), "keyword.declaration");
+assert.equal(scopeOf("power end[2]: v -> F;", "power"), "keyword.declaration");
+assert.equal(scopeOf("power = F * v;", "power"), "variable.other");
+assert.equal(scopeOf("y = power(x, 3);", "power"), "support.function");
+assert.equal(scopeOf("storage (q, p) energy H = q^2 structure J = [0, 1; -1, 0];", "storage"), "keyword.declaration");
+assert.equal(scopeOf("storage (q, p) energy H = q^2 structure J = [0, 1; -1, 0];", "energy"), "keyword.declaration");
+assert.equal(scopeOf("storage (q, p) energy H = q^2 structure J = [0, 1; -1, 0];", "structure"), "keyword.other");
+assert.equal(scopeOf("guard a.end reserve 0.2;", "guard"), "keyword.declaration");
+assert.equal(scopeOf("guard a.end reserve 0.2;", "reserve"), "keyword.other");
+assert.equal(scopeOf("guard = 1;", "guard"), "variable.other");
+assert.equal(scopeOf("a = Spring() rate 1 [kHz];", "rate"), "keyword.other");
+for (const manner of ["hold", "extrapolate", "passive"]) {
+  assert.equal(scopeOf(`join a.end to b[1].end ${manner};`, manner), "keyword.other");
+  assert.equal(scopeOf(`x = ${manner};`, manner), "variable.other", "a name like any other");
+}
 assert(scopes("/* a\n system */ x").every(([piece, scope]) => piece === "x" || scope.startsWith("comment.block")));
 
 let count = 0;

@@ -479,6 +479,9 @@ typedef enum tactus_function {
   TACTUS_OF_FIRE = 7,        /* result: discrete_count, then state_count: the values after it */
 } tactus_function;
 
+/* States at most that `slopes` has a matrix of. */
+#define TACTUS_CORE 8
+
 struct tactus_model {
   uint32_t abi; /* TACTUS_ABI */
   uint32_t state_count;
@@ -571,6 +574,9 @@ struct tactus_model {
   /* One more than the states in which the book's `supplied` and `dissipated` are integrated; 0: there is none. */
   uint32_t book_supplied;
   uint32_t book_dissipated;
+  /* Of `slopes`: the states that `derivative` or `energy` reads, increasing. */
+  uint32_t core_count;
+  uint8_t core[TACTUS_CORE];
   /* With rates; else null and 0. */
   const tactus_subsystem* subsystems;
   const tactus_join* joins;
@@ -608,6 +614,9 @@ struct tactus_model {
   /* `derivative` and behind it `energy` at once, with the same bits: 2 state_count + 1 doubles. What both need, as the sine and cosine of an
    * angle, is computed once. Null where nothing is gained, and where `derivative` has warm starts. */
   int (*balance)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
+  /* `balance`, with the same bits, and behind it the derivative of `derivative` by the states of `core`, of which it has rows and columns, by
+   * rows: 2 state_count + 1 + core_count^2 doubles. Null where `balance` is, with more than TACTUS_CORE such states, and where blocks are solved. */
+  int (*slopes)(const tactus_model*, tactus_instance*, double t, const double* x, double* result);
   /* Function `function` (TACTUS_SUBSYSTEM_..) of a subsystem at (t, x), x its own states. Warm starts as with `derivative` for the
    * derivative, else as with `fire`. Null without rates. */
   int (*subsystem)(const tactus_model*, tactus_instance*, uint32_t function, double t, const double* x, double* result);
@@ -623,7 +632,7 @@ struct tactus_model {
   int (*adaptive_step)(const tactus_model*, tactus_instance*, int solver, double t_end, double h_max, double tolerance);
 };
 
-#define TACTUS_ABI 9u
+#define TACTUS_ABI 10u
 
 /* Where the parts of a direction are, in doubles: first the change of t itself. */
 static inline uint64_t tactus_direction_states(const tactus_model* model) {

@@ -187,6 +187,81 @@ system
   EXPECT_EQ(agreement.ran_to_the_end, programs.size());
 }
 
+// What keeps energy, by every solver that does and by those that only write the book: storages, energies, ports and friction; mechanisms in (q, v);
+// guards; rates with every manner of joining, a guard and equal rates among them. All in one C library and one wasm module.
+TEST(SourceBackends, EnergiesAgree) {
+  struct Text {
+    std::string text;
+    bool has_structure;
+  };
+  const std::vector<Text> texts = {
+      {R"(
+parameter b = 0.2;
+boundary q(0) = 1;  p(0) = 0;  x(0) = 0.5;  y(0) = 0;
+system
+  storage (q, p) energy H = p^2 / 2 - cos(q)
+    structure J = ((0, 1), (-1, 0)), R = ((0, 0), (0, b)), G = (0, 1)
+    power motor: F -> v;
+  F = 0.3 * sin(t);
+  x' = y;  y' = -x - x^3;
+  energy E = y^2 / 2 + x^2 / 2 + x^4 / 4;
+)",
+       true},
+      {R"(
+parameter m = 0.7;
+boundary a with a(0) = 1, a'(0) = 0;  x with x(0) = 0, x'(0) = 0.2;
+system
+  2 * x'' + m * cos(a) * a'' = m * sin(a) * a'^2 - x;
+  m * cos(a) * x'' + m * a'' = -9.81 * m * sin(a) - 0.1 * a';
+  energy H = x'^2 + m / 2 * a'^2 + m * cos(a) * x' * a' - 9.81 * m * cos(a) + x^2 / 2;
+)",
+       false},
+      {R"(
+module Active = ( boundary q(0) = (0, 0);  system q' = v;  F = q - 0.5 * v;  energy H = dot(q, q) / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = (2, 1);  system p' = F;  v = p / 2;  energy H = dot(p, p) / 4;  power end: F -> v; )
+system
+  a = Active();  b = Mass();  join a.end to b.end;
+  guard a.end reserve 0.1;
+)",
+       false},
+      {R"(
+parameter k = 2;
+module Spring = ( boundary q(0) = (0.1, 0);  system q' = v;  F = k * q + 0.1 * v;  energy H = k * dot(q, q) / 2;  power end: v -> F; )
+module Mass = ( boundary p(0) = (1, 0.5);  system p' = F - 0.1 * sin(t) * p;  v = p / 3;  energy H = dot(p, p) / 6;  power end: F -> v; )
+module Bare = ( boundary q(0) = 0;  system q' = v;  F = q;  energy H = q^2 / 2;  power end: v -> F; )
+module Point = ( boundary p(0) = 2;  system p' = F;  v = p / 2;  energy H = p^2 / 4;  power end: F -> v; )
+system
+  a = Spring() rate 100 [Hz];   b = Mass() rate 50 [Hz];    join a.end to b.end passive;
+  c = Spring() rate 100 [Hz];   d = Mass() rate 25 [Hz];    join c.end to d.end extrapolate;
+  e = Spring() rate 50 [Hz];    f = Mass() rate 50 [Hz];    join e.end to f.end;
+  g = Bare() rate 100 [Hz];     h = Point() rate 100 [Hz];  join g.end to h.end;
+  i = Spring() rate 100 [Hz];   j = Mass() rate 20 [Hz];    join j.end to i.end hold;
+  guard i.end;
+)",
+       false},
+  };
+  std::vector<ir::Program> programs;
+  std::vector<Plan> plans;
+  for (const Text& text : texts) {
+    const std::string whole = "simulation step_size = 0.01\n" + text.text;
+    for (const int solver : {TACTUS_MIDPOINT, TACTUS_PASSIVE, TACTUS_PASSIVE_BS3, TACTUS_PASSIVE_RK4,
+                             TACTUS_DISCRETE_GRADIENT, TACTUS_GONZALEZ, TACTUS_MEAN_VALUE, TACTUS_RK4}) {
+      if (tactus_needs_structure(solver) && !text.has_structure) continue;
+      Plan plan;
+      plan.solver = solver;
+      plan.h = 0.01;
+      plan.t_end = 5;
+      programs.push_back(for_plan(compiled(api::compile_text("energy.tact", whole, {}), whole), plan));
+      plans.push_back(plan);
+    }
+  }
+  ASSERT_FALSE(HasFailure());
+  EXPECT_FALSE(programs[0].core.empty());  // `slopes` is in it
+  const backend_testing::Agreement agreement = backend_testing::compare_all_backends(programs, plans);
+  EXPECT_EQ(agreement.difference, "");
+  EXPECT_EQ(agreement.ran_to_the_end, programs.size());
+}
+
 TEST(SourceBackends, RandomTextsAgree) {
   std::vector<ir::Program> programs;
   std::vector<Plan> plans;

@@ -23,6 +23,7 @@
 #include "compiler/schemata/axioms.h"
 #include "compiler/schemata/schemata.h"
 #include "compiler/structure/structure.h"
+#include "compiler/tangent/slopes.h"
 #include "compiler/unite/unite.h"
 
 namespace compiler {
@@ -267,6 +268,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   std::vector<ir::Program> programs;
   for (std::size_t k = 0; k < sorted->size(); ++k) {
     programs.push_back(lower::lower(structures->list[k].model, (*sorted)[k], sources, has_modes ? &space : nullptr));
+    tangent::add_slopes(programs.back());
     space.derived_count = programs.back().derived_count;
     space.warm_count = programs.back().warm_count;
   }

@@ -26,7 +26,8 @@
  *                      dissipated with g~, so that H changes by the difference.
  *
  * Where no r is found, as in a step that meets a stiff wall, the midpoint rule's z stands, booked as an escape.
- * Newton's method for z uses the exact Jacobian of f halfway of the predicted step, factored once a step: balance_inline.h. */
+ * Newton's method for z uses the exact Jacobian of f halfway of the predicted step, factored once a step; where the table has `slopes`, the one at
+ * the first middle that it looks at: balance_inline.h. */
 #include "kernel/balance_inline.h"
 #include "kernel/fixed_inline.h"
 #include "kernel/kernel.h"

@@ -355,11 +355,13 @@ TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* 
 
 /* ---- the implicit midpoint rule, and the discrete gradient that stands on it ---- */
 
-/* What an implicit run works on. Vectors of n; `here`, at the middle, and `there`, at the end, are the flow and behind it the energy's result.
+/* What an implicit run works on. Vectors of n; `here`, at the middle, and `there`, at the end, are the flow and behind it the energy's result,
+ * then the flow's Jacobian over the core where the table has `slopes`.
  * `core`: the states that anything depends on, in this order rows and columns of `matrix`; the others follow from them. Empty where the matrix
- * is that of linear.c. Columns of one colour share no row of the core, so that one tangent gives them all: fewer than the table's own colours,
- * which heed the other rows, too. Entry e of the matrix, of colour k for colour_start[k] <= e < colour_start[k + 1], is at place[e] and comes from
- * row[e] of the tangent. */
+ * is that of linear.c. Without `slopes` the matrix is made of tangents: columns of one colour share no row of the core, so that one tangent gives
+ * them all: fewer than the table's own colours, which heed the other rows, too. Entry e of the matrix, of colour k for colour_start[k] <= e <
+ * colour_start[k + 1], is at place[e] and comes from row[e] of the tangent.
+ * With `slopes` the iteration sees nothing but the core: `seen` are its states, `seen_count` of them. Else all n are seen, and `seen` is null. */
 typedef struct tk_implicit {
   uint32_t n;
   double* x;
@@ -369,8 +371,10 @@ typedef struct tk_implicit {
   double* there;
   double* residual;
   double* along_slope;
+  uint32_t seen_count;
+  const uint8_t* seen;
   uint32_t core_count;
-  uint8_t* core;
+  const uint8_t* core;
   uint8_t* colour; /* by place in `core` */
   uint32_t colour_count;
   uint16_t* colour_start;
@@ -380,18 +384,35 @@ typedef struct tk_implicit {
   double* kept;
 } tk_implicit;
 
+/* The state that comes k-th. */
+TK_ALWAYS_INLINE uint32_t tk_seen(const tk_implicit* v, uint32_t k) { return v->seen ? v->seen[k] : k; }
+
+/* tk_inner over what is seen. */
+TK_ALWAYS_INLINE double tk_seen_inner(const tk_implicit* v, const double* a, const double* b) {
+  if (!v->seen) return tk_inner(v->n, a, b);
+  double even = 0.0;
+  double odd = 0.0;
+  for (uint32_t k = 0; k + 1 < v->seen_count; k += 2) {
+    even += a[v->seen[k]] * b[v->seen[k]];
+    odd += a[v->seen[k + 1]] * b[v->seen[k + 1]];
+  }
+  if (v->seen_count & 1u) even += a[v->seen[v->seen_count - 1]] * b[v->seen[v->seen_count - 1]];
+  return even + odd;
+}
+
 /* Finds the core of at most TK_LOCAL states, colours it, and lists the entries of its matrix. */
-TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v) {
+TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v, uint8_t* core) {
   const uint32_t* const start = model->jacobian.start;
   uint32_t taken[TK_LOCAL]; /* by colour, a bit for each row */
   uint32_t rows_of[TK_LOCAL];
   uint32_t is_core = 0;
+  v->core = core;
   v->core_count = 0;
   v->colour_count = 0;
   for (uint32_t i = 0; i < v->n; i++) {
     if (start && start[i] == start[i + 1]) continue;
     is_core |= 1u << i;
-    v->core[v->core_count++] = (uint8_t)i;
+    core[v->core_count++] = (uint8_t)i;
   }
   for (uint32_t c = 0; c < v->core_count; c++) {
     uint32_t rows = 0xffffffffu; /* a table filled by hand need not have a pattern */
@@ -431,7 +452,28 @@ TK_ALWAYS_INLINE int tk_begin_core(const tactus_model* model, const tactus_model
   return TACTUS_OK;
 }
 
-/* matrix = 1 - h / 2 df/dx at (t, y) over the core, by tangents; factored where it has more than 2 rows. */
+/* Of the core's matrix: factored where it has more than 2 rows, else its determinant's inverse is kept. */
+TK_ALWAYS_INLINE int tk_core_factor(const tk_implicit* v) {
+  const uint32_t count = v->core_count;
+  double* const w = v->matrix;
+  if (count > 2) return tk_lu_factor((int)count, w, v->kept);
+  const double size = count == 2 ? w[0] * w[3] - w[1] * w[2] : count == 1 ? w[0] : 1.0;
+  v->kept[0] = 1.0 / size;
+  if (!tk_is_finite(size)) return TACTUS_NOT_FINITE;
+  return size == 0.0 ? TACTUS_SINGULAR : TACTUS_OK;
+}
+
+/* matrix = 1 - h / 2 df/dx over the core, of the Jacobian that `slopes` gave. */
+TK_ALWAYS_INLINE int tk_matrix_of_slopes(const tk_implicit* v, const double* jacobian, double h) {
+  const uint32_t count = v->core_count;
+  for (uint32_t r = 0; r < count; r++) {
+    for (uint32_t c = 0; c < count; c++)
+      v->matrix[r * count + c] = (r == c ? 1.0 : 0.0) - 0.5 * h * jacobian[r * count + c];
+  }
+  return tk_core_factor(v);
+}
+
+/* matrix = 1 - h / 2 df/dx at (t, y) over the core, by tangents. */
 TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                     const tk_implicit* v, double t, const double* y, double h) {
   const uint32_t count = v->core_count;
@@ -449,11 +491,7 @@ TK_ALWAYS_INLINE int tk_core_matrix(const tactus_model* model, const tactus_mode
       w[v->place[e]] = -0.5 * h * result[v->row[e]];
   }
   for (uint32_t c = 0; c < count; c++) w[c * count + c] += 1.0;
-  if (count > 2) return tk_lu_factor((int)count, w, v->kept);
-  const double size = count == 2 ? w[0] * w[3] - w[1] * w[2] : count == 1 ? w[0] : 1.0;
-  v->kept[0] = 1.0 / size;
-  if (!tk_is_finite(size)) return TACTUS_NOT_FINITE;
-  return size == 0.0 ? TACTUS_SINGULAR : TACTUS_OK;
+  return tk_core_factor(v);
 }
 
 /* b, a vector of n, becomes the solution; outside of the core it stays. */
@@ -465,6 +503,11 @@ TK_ALWAYS_INLINE void tk_core_solve(const tk_implicit* v, double* b) {
     const double second = b[v->core[1]];
     const double first_moved = (w[3] * first - w[1] * second) * v->kept[0];
     const double second_moved = (w[0] * second - w[2] * first) * v->kept[0];
+    if (v->seen) {
+      b[v->core[0]] = first_moved;
+      b[v->core[1]] = second_moved;
+      return;
+    }
     /* Written whole: what reads it next need not wait for two places of it. */
     for (uint32_t i = 0; i < v->n; i++) b[i] = i == v->core[0] ? first_moved : i == v->core[1] ? second_moved : b[i];
   } else if (count == 1) {
@@ -499,25 +542,79 @@ TK_ALWAYS_INLINE void tk_implicit_solve(const tactus_model* table, tactus_instan
  * too, towards H = due. */
 TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* instance, const tk_implicit* v, double h,
                                  int sees_energy, double due, double* along) {
-  const uint32_t n = v->n;
   tk_implicit_solve(table, instance, v, h, v->residual);
   if (sees_energy) {
-    const double* const gradient = v->here + n;
-    const double* const there = v->there + n;
-    for (uint32_t i = 0; i < n; i++) v->along_slope[i] = h * gradient[i];
+    const double* const gradient = v->here + v->n;
+    const double* const there = v->there + v->n;
+    for (uint32_t k = 0; k < v->seen_count; k++) v->along_slope[tk_seen(v, k)] = h * gradient[tk_seen(v, k)];
     tk_implicit_solve(table, instance, v, h, v->along_slope);
     const double change =
-        (due - there[n] - tk_inner(n, there, v->residual)) * (1.0 / tk_inner(n, there, v->along_slope));
+        (due - there[v->n] - tk_seen_inner(v, there, v->residual)) / tk_seen_inner(v, there, v->along_slope);
     if (tk_is_finite(change)) {
       *along += change;
-      for (uint32_t i = 0; i < n; i++) v->residual[i] += change * v->along_slope[i];
+      for (uint32_t k = 0; k < v->seen_count; k++) v->residual[tk_seen(v, k)] += change * v->along_slope[tk_seen(v, k)];
     }
   }
-  for (uint32_t i = 0; i < n; i++) v->after[i] += v->residual[i];
+  for (uint32_t k = 0; k < v->seen_count; k++) v->after[tk_seen(v, k)] += v->residual[tk_seen(v, k)];
+}
+
+/* A first guess of `after`, and whether it is so near that the energy is to be looked at from the beginning. f(x), and its Jacobian with `slopes`,
+ * are `there` where `has_flow`.
+ * With `slopes`: one of Newton's steps from x, which leaves what is of the order h^3; the matrix for the steps that follow is then the next
+ * evaluation's. Else one from the middle that f(x) leads to, which leaves what is of the order h^5, and its matrix stays. */
+TK_ALWAYS_INLINE int tk_guess_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                   const tk_implicit* v, double t, double t_middle, double h, int has_flow,
+                                   int* is_near) {
+  *is_near = 0;
+  if (v->seen) {
+    int status = has_flow ? TACTUS_OK : model->slopes(model, instance, t, v->x, v->there);
+    if (status != TACTUS_OK) return status;
+    status = tk_matrix_of_slopes(v, v->there + 2 * v->n + 1, h);
+    for (uint32_t k = 0; k < v->seen_count; k++) v->residual[tk_seen(v, k)] = h * v->there[tk_seen(v, k)];
+    if (status == TACTUS_OK) tk_core_solve(v, v->residual); /* else along the flow, which will do for a guess */
+    for (uint32_t k = 0; k < v->seen_count; k++)
+      v->after[tk_seen(v, k)] = v->x[tk_seen(v, k)] + v->residual[tk_seen(v, k)];
+    return TACTUS_OK;
+  }
+  int status = has_flow ? TACTUS_OK : model->derivative(model, instance, t, v->x, v->there);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t i = 0; i < v->n; i++) v->middle[i] = v->x[i] + 0.5 * h * v->there[i];
+  status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
+  if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, v->here);
+  if (status != TACTUS_OK) return status;
+  double move = 0.0;
+  double size = 0.0;
+  for (uint32_t i = 0; i < v->n; i++) {
+    v->after[i] = v->x[i] + h * v->there[i];
+    v->residual[i] = h * (v->here[i] - v->there[i]);
+    move = tk_max(move, tk_abs(v->residual[i]));
+    size = tk_max(size, tk_abs(v->after[i]));
+  }
+  *is_near = move <= TK_NEAR * size;
+  tk_implicit_solve(table, instance, v, h, v->residual);
+  for (uint32_t i = 0; i < v->n; i++) v->after[i] += v->residual[i];
+  return TACTUS_OK;
+}
+
+/* What holds at the middle, in `here`: the flow, and the energy's slopes where it `sees_energy` or has them anyway; the matrix as well in
+ * the first round with `slopes`, and in any round where corrections do not shrink, since f has bent since. */
+TK_ALWAYS_INLINE int tk_look_at_middle(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
+                                       const tk_implicit* v, int keeps_energy, int round, int sees_energy,
+                                       double t_middle, double h) {
+  const int is_new = round % TK_JACOBIAN_HOLDS == 0;
+  if (v->seen && is_new) {
+    const int status = model->slopes(model, instance, t_middle, v->middle, v->here);
+    return status == TACTUS_OK ? tk_matrix_of_slopes(v, v->here + 2 * v->n + 1, h) : status;
+  }
+  int status = TACTUS_OK;
+  if (round > 0 && is_new) status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
+  if (status != TACTUS_OK) return status;
+  return sees_energy || (v->seen && keeps_energy) ? tk_flow_and_energy(model, instance, t_middle, v->middle, v->here)
+                                                  : model->derivative(model, instance, t_middle, v->middle, v->here);
 }
 
 /* One implicit step from x to `after`: the midpoint rule, moved along g where the model's energy is to be kept. `stored` is H(x), then
- * H(after); f(x) is `there` where `has_flow`, and then f(after). */
+ * H(after); `there` is what tk_guess_step wants of x where `has_flow`, and then the same of `after`. */
 TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                       const tk_implicit* v, int keeps_energy, double t, double t_after, double h,
                                       double* ledger, double* stored, int* has_flow) {
@@ -527,32 +624,17 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
   double* const flow = v->here;
   double* const gradient = v->here + n;
   double* const there = v->there + n;
-
-  /* One Newton's step from the middle that f(x) leads to: what it leaves is of the order h^5. */
-  int status = *has_flow ? TACTUS_OK : model->derivative(model, instance, t, v->x, v->there);
+  int is_near = 0;
+  int status = tk_guess_step(model, table, instance, v, t, t_middle, h, *has_flow, &is_near);
   *has_flow = 0;
   if (status != TACTUS_OK) return status;
-  for (uint32_t i = 0; i < n; i++) v->middle[i] = v->x[i] + 0.5 * h * v->there[i];
-  status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
-  if (status == TACTUS_OK) status = model->derivative(model, instance, t_middle, v->middle, flow);
-  if (status != TACTUS_OK) return status;
-  double move = 0.0;
-  double size = 0.0;
-  for (uint32_t i = 0; i < n; i++) {
-    v->after[i] = v->x[i] + h * v->there[i];
-    v->residual[i] = h * (flow[i] - v->there[i]);
-    move = tk_max(move, tk_abs(v->residual[i]));
-    size = tk_max(size, tk_abs(v->after[i]));
-  }
-  tk_implicit_solve(table, instance, v, h, v->residual);
-  for (uint32_t i = 0; i < n; i++) v->after[i] += v->residual[i];
 
   double along = 0.0;
   double change = 0.0;
   double due = level;
   double last = 0.0;
   int is_balanced = keeps_energy;
-  int sees_energy = keeps_energy && move <= TK_NEAR * size;
+  int sees_energy = keeps_energy && is_near;
   for (int round = 0;; round++) {
     if (round == TK_IMPLICIT_STEPS) {
       /* Without the energy there may be a solution yet: the midpoint rule's, booked as an escape. */
@@ -561,22 +643,19 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
       sees_energy = 0;
       along = 0.0;
       round = 0;
-      for (uint32_t i = 0; i < n; i++) v->after[i] = v->x[i];
+      for (uint32_t k = 0; k < v->seen_count; k++) v->after[tk_seen(v, k)] = v->x[tk_seen(v, k)];
     }
-    for (uint32_t i = 0; i < n; i++) v->middle[i] = 0.5 * (v->x[i] + v->after[i]);
-    /* Where corrections do not shrink, f has bent since: its Jacobian is taken again. */
-    if (round > 0 && round % TK_JACOBIAN_HOLDS == 0)
-      status = tk_implicit_matrix(model, table, instance, v, t_middle, v->middle, h);
-    if (status == TACTUS_OK)
-      status = sees_energy ? tk_flow_and_energy(model, instance, t_middle, v->middle, v->here)
-                           : model->derivative(model, instance, t_middle, v->middle, flow);
+    for (uint32_t k = 0; k < v->seen_count; k++)
+      v->middle[tk_seen(v, k)] = 0.5 * (v->x[tk_seen(v, k)] + v->after[tk_seen(v, k)]);
+    status = tk_look_at_middle(model, table, instance, v, keeps_energy, round, sees_energy, t_middle, h);
     if (status == TACTUS_OK && sees_energy) status = model->energy(model, instance, t_after, v->after, there);
     if (status != TACTUS_OK) return status;
-    if (sees_energy) due = level + h * tk_inner(n, gradient, flow);
-    move = 0.0;
-    size = 0.0;
+    if (sees_energy) due = level + h * tk_seen_inner(v, gradient, flow);
+    double move = 0.0;
+    double size = 0.0;
     double steepest = 0.0;
-    for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < v->seen_count; k++) {
+      const uint32_t i = tk_seen(v, k);
       v->residual[i] = v->x[i] - v->after[i] + h * (sees_energy ? flow[i] + along * gradient[i] : flow[i]);
     }
     /* What follows from the core is put right by the rule itself. */
@@ -589,7 +668,7 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
     if (!tk_is_finite(move)) return TACTUS_NOT_FINITE;
     /* What the energy still asks for moves the end, too. */
     if (sees_energy) {
-      change = (due - there[n] - tk_inner(n, there, v->residual)) / (h * tk_inner(n, gradient, there));
+      change = (due - there[n] - tk_seen_inner(v, there, v->residual)) / (h * tk_seen_inner(v, gradient, there));
       if (tk_is_finite(change)) move = tk_max(move, tk_abs(h * change) * steepest);
     }
     const int is_settled =
@@ -597,8 +676,8 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
     if (is_settled && (sees_energy || !is_balanced)) break;
     if (is_balanced && !sees_energy && move <= TK_NEAR * size) {
       sees_energy = 1;
-      status = model->energy(model, instance, t_middle, v->middle, gradient);
-      due = level + h * tk_inner(n, gradient, flow);
+      if (!v->seen) status = model->energy(model, instance, t_middle, v->middle, gradient);
+      due = level + h * tk_seen_inner(v, gradient, flow);
       if (status == TACTUS_OK) status = model->energy(model, instance, t_after, v->after, there);
       if (status != TACTUS_OK) return status;
     }
@@ -608,24 +687,32 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
   if (keeps_energy && !is_balanced) {
     status = model->energy(model, instance, t_middle, v->middle, gradient);
     if (status != TACTUS_OK) return status;
-    due = level + h * tk_inner(n, gradient, flow);
+    due = level + h * tk_seen_inner(v, gradient, flow);
     ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
 
   /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has; and the energy
    * by how far along g: first from where it was last looked at, which is no further than what is settled. What rounding leaves is booked. */
   if (is_balanced && tk_is_finite(change)) along += change;
+  if (v->seen) { /* what nothing depends on; the others follow */
+    for (uint32_t i = 0; i < n; i++) v->after[i] = v->x[i] + h * flow[i];
+  }
   for (int round = 0;; round++) {
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t k = 0; k < v->seen_count; k++) {
+      const uint32_t i = tk_seen(v, k);
       v->after[i] = v->x[i] + h * (is_balanced ? flow[i] + along * gradient[i] : flow[i]);
+    }
     if (!keeps_energy) return TACTUS_OK;
-    status = tk_energy_at_end(model, instance, t_after, v->after, v->there, has_flow);
+    *has_flow = v->seen || model->balance;
+    status = v->seen     ? model->slopes(model, instance, t_after, v->after, v->there)
+             : *has_flow ? model->balance(model, instance, t_after, v->after, v->there)
+                         : model->energy(model, instance, t_after, v->after, there);
     if (status != TACTUS_OK) return status;
     *stored = there[n];
     const double error = due - *stored;
     ledger[TACTUS_LEDGER_BOOKED] = -error;
     if (!is_balanced || round == TK_ENERGY_ROUNDS - 1 || tk_is_reached(model, error, 1.0, due, v->after, there)) break;
-    change = error / (h * tk_inner(n, gradient, there));
+    change = error / (h * tk_seen_inner(v, gradient, there));
     if (!tk_is_finite(change)) break;
     along += change;
   }
@@ -635,8 +722,8 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
 /* `specialised` is a literal 1 when `model` is a constant. */
 TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                      int keeps_energy, double h, int64_t count, int specialised) {
-  double local[4][TK_LOCAL];
-  double both[2][2 * TK_LOCAL + 1];
+  double local[5][TK_LOCAL];
+  double both[2][2 * TK_LOCAL + 1 + TACTUS_CORE * TACTUS_CORE];
   double matrix[TK_LOCAL * TK_LOCAL];
   double kept[2 * TK_LOCAL];
   uint8_t core[TK_LOCAL];
@@ -653,7 +740,7 @@ TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_mod
 
   tk_implicit v;
   v.n = n;
-  v.x = states;
+  v.x = small ? local[4] : states;
   v.after = small ? local[0] : tk_stage_vector(model, instance, TK_AFTER);
   v.middle = small ? local[1] : tk_stage_vector(model, instance, TK_FIELD_TRY);
   v.here = small ? both[0] : tk_stage_vector(model, instance, TK_FLOW);
@@ -662,42 +749,54 @@ TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_mod
   v.along_slope = small ? local[3] : tk_stage_vector(model, instance, TK_FIELD_2);
   v.matrix = small ? matrix : (double*)0;
   v.kept = kept;
-  v.core = core;
+  v.seen = small && model->slopes ? model->core : (const uint8_t*)0;
+  v.seen_count = v.seen ? model->core_count : n;
+  v.core = model->core;
+  v.core_count = model->core_count;
   v.colour = colour;
   v.colour_start = colour_start;
   v.place = place;
   v.row = row;
-  v.core_count = 0;
   v.colour_count = 0;
-  if (small) {
-    tk_find_core(model, &v);
+  if (small && !v.seen) {
+    tk_find_core(model, &v, core);
     const int status = n > 0 && count > 0 ? tk_begin_core(model, table, instance, &v) : TACTUS_OK;
     if (status != TACTUS_OK) return tk_fail(instance, status, -1);
   }
+  if (small) tk_move(n, states, v.x, specialised);
 
   double stored = 0.0;
+  int status = TACTUS_OK;
+  int32_t failed_index = -1;
   if (keeps_energy && n > 0 && count > 0) {
-    const int status = model->energy(model, instance, instance->time, v.x, v.there + n);
-    if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+    status = model->energy(model, instance, instance->time, v.x, v.there + n);
     stored = v.there[2 * n];
   }
   int has_flow = 0;
-  for (int64_t done = 0; done < count; done++) {
+  for (int64_t done = 0; done < count && status == TACTUS_OK; done++) {
     const double t = instance->time;
     const double t_after = start + (double)(instance->steps + 1) * h;
     if (n > 0) {
-      int status =
-          tk_implicit_step(model, table, instance, &v, keeps_energy, t, t_after, h, ledger, &stored, &has_flow);
-      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
-      const int32_t index = tk_first_not_finite(n, v.after);
-      if (index >= 0) return tk_fail(instance, TACTUS_NOT_FINITE, index);
+      status = tk_implicit_step(model, table, instance, &v, keeps_energy, t, t_after, h, ledger, &stored, &has_flow);
+      if (status != TACTUS_OK) break;
+      /* A sum of finite values may overflow; only a sum that is not finite asks for a look at each of them. */
+      double sum = 0.0;
+      for (uint32_t i = 0; i < n; i++) sum += v.after[i];
+      failed_index = tk_is_finite(sum) ? -1 : tk_first_not_finite(n, v.after);
+      if (failed_index >= 0) {
+        status = TACTUS_NOT_FINITE;
+        break;
+      }
       if (model->constraint_count > 0) {
         has_flow = 0;
         status = tk_project(table, instance, t_after, v.after, TK_FIXED_PROJECTIONS, 0.0);
-        if (status != TACTUS_OK) return status;
+        if (status != TACTUS_OK) {
+          failed_index = instance->failed_index;
+          break;
+        }
         if (keeps_energy) {
           status = model->energy(model, instance, t_after, v.after, v.there + n);
-          if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+          if (status != TACTUS_OK) break;
           ledger[TACTUS_LEDGER_BOOKED] += v.there[2 * n] - stored;
           stored = v.there[2 * n];
         }
@@ -707,7 +806,8 @@ TK_ALWAYS_INLINE int tk_implicit_run(const tactus_model* model, const tactus_mod
     instance->steps++;
     instance->time = t_after;
   }
-  return TACTUS_OK;
+  if (small) tk_move(n, v.x, states, specialised);
+  return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, failed_index);
 }
 
 #endif

@@ -440,6 +440,78 @@ TEST(DiscreteGradient, ManyCallsGiveTheBitsOfOne) {
   EXPECT_EQ(booked(one), booked(many));
 }
 
+// `slopes` of a table, put together from its other functions: the flow, the energy, the Jacobian over the states that anything reads.
+int all_slopes(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* result) {
+  const std::uint32_t n = model->state_count;
+  EXPECT_EQ(model->derivative(model, instance, t, x, result), TACTUS_OK);
+  EXPECT_EQ(model->energy(model, instance, t, x, result + n), TACTUS_OK);
+  for (std::uint32_t c = 0; c < model->core_count; ++c) {
+    double direction[16] = {};
+    double column[16];
+    direction[1 + model->core[c]] = 1.0;
+    EXPECT_EQ(model->tangent(model, instance, TACTUS_OF_DERIVATIVE, t, x, direction, column), TACTUS_OK);
+    for (std::uint32_t r = 0; r < model->core_count; ++r)
+      result[2 * n + 1 + r * model->core_count + c] = column[model->core[r]];
+  }
+  return TACTUS_OK;
+}
+Trial with_slopes(Trial trial, std::initializer_list<std::uint8_t> core) {
+  trial.model.slopes = all_slopes;
+  trial.model.core_count = static_cast<std::uint32_t>(core.size());
+  std::copy(core.begin(), core.end(), trial.model.core);
+  return trial;
+}
+
+// Two of four states iterate, all three of a body do: the motion is the same as without, as nearly as the iteration is settled; the book is exact.
+TEST(DiscreteGradient, SlopesOfTheTableTakeTheSameSteps) {
+  Trial run = with_slopes(driven_pendulum(), {0, 1});
+  Trial plain = driven_pendulum();
+  const double start = stored(run);
+  for (int k = 0; k < 100; ++k) {
+    ASSERT_EQ(run.fixed(TACTUS_DISCRETE_GRADIENT, 0.05, 100), TACTUS_OK);
+    ASSERT_EQ(plain.fixed(TACTUS_DISCRETE_GRADIENT, 0.05, 100), TACTUS_OK);
+    EXPECT_NEAR(stored(run) - start - run.x()[2] + run.x()[3] - booked(run), 0.0, 1e-11) << k;
+  }
+  // 10^4 steps of 1e-8 at most, which friction forgets.
+  EXPECT_LT(kernel_test::largest_difference(run.states(), plain.states()), 1e-6);
+  EXPECT_EQ(run.discrete()[TACTUS_LEDGER_ESCAPES], 0.0);
+
+  for (const int solver : {TACTUS_DISCRETE_GRADIENT, TACTUS_MIDPOINT}) {
+    Trial turning = with_slopes(balanced(body, body_energy, body_tangent, {0.3, 1.0, 0.2}), {0, 1, 2});
+    Trial as_well = balanced(body, body_energy, body_tangent, {0.3, 1.0, 0.2});
+    const double before = stored(turning);
+    ASSERT_EQ(turning.fixed(solver, 0.1, 1000), TACTUS_OK);
+    ASSERT_EQ(as_well.fixed(solver, 0.1, 1000), TACTUS_OK);
+    EXPECT_LT(kernel_test::largest_difference(turning.states(), as_well.states()), 1e-5) << solver;
+    // The midpoint rule keeps a quadratic energy as far as it is settled: 10^3 steps of 1e-8 at most.
+    EXPECT_NEAR(stored(turning), before, solver == TACTUS_MIDPOINT ? 1e-5 : 1e-12) << solver;
+  }
+}
+
+TEST(DiscreteGradient, SlopesOfTheTableAreOfSecondOrderAndCarryNothing) {
+  const auto fresh = [] {
+    return with_slopes(balanced(pendulum, pendulum_energy, pendulum_tangent, {1.0, 0.5}), {0, 1});
+  };
+  Trial exact = fresh();
+  ASSERT_EQ(exact.adaptive(TACTUS_DOP853, 5.0, 1e-14), TACTUS_OK);
+  const auto error = [&](int steps) {
+    Trial run = fresh();
+    EXPECT_EQ(run.fixed(TACTUS_DISCRETE_GRADIENT, 5.0 / steps, steps), TACTUS_OK);
+    return kernel_test::largest_difference(run.states(), exact.states());
+  };
+  EXPECT_NEAR(std::log2(error(200) / error(400)), 2.0, 0.05);
+  // Long steps, too: where Newton's method has to begin far off.
+  for (const double h : {0.1, 0.7, 1.5}) {
+    Trial one = fresh();
+    Trial many = fresh();
+    const double start = stored(one);
+    ASSERT_EQ(one.fixed(TACTUS_DISCRETE_GRADIENT, h, 1000), TACTUS_OK);
+    for (int k = 0; k < 1000; ++k) ASSERT_EQ(many.fixed(TACTUS_DISCRETE_GRADIENT, h, 1), TACTUS_OK);
+    EXPECT_EQ(one.states(), many.states());
+    EXPECT_NEAR(stored(one) - booked(one), start, 1e-12) << h;
+  }
+}
+
 TEST(Balanced, NeedAnEnergy) {
   Trial run(swing, {0.0, 2.0});
   EXPECT_EQ(run.fixed(TACTUS_PASSIVE, 0.1, 1), TACTUS_NO_SOLVER);

@@ -65,6 +65,7 @@ static void tk_begin_part_table(const tactus_model* model, tk_part_table* part) 
   part->table.factors.start = 0;
   part->table.structure = 0; /* it is that of the whole */
   part->table.balance = 0;
+  part->table.slopes = 0;
   part->table.book_supplied = 0;
   part->table.book_dissipated = 0;
   part->table.derivative = tk_part_derivative;

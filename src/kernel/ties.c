@@ -801,7 +801,8 @@ void tk_tie(const tactus_model* model, tactus_model* tied) {
     TK_HIDE(i);
   }
   tied->derivative = tk_tied_derivative;
-  tied->balance = 0; /* it has the flow without ties */
+  tied->balance = 0; /* these two have the flow without ties */
+  tied->slopes = 0;
   tied->fixed_steps = tk_fixed_steps;
   tied->adaptive_step = tk_adaptive_step;
 }

@@ -65,7 +65,7 @@ Json colours(const View& view) {
         const Kind kind = view.names.symbols[occurrence->symbol].kind;
         type = colour_of(kind);
         modifiers = kind == Kind::constant ? 1 : 0;
-      } else if (view.names.words[i] != Word::none) {
+      } else if (view.names.words[i] != Word::none || view.names.placed[i]) {
         type = 0;
       } else if (find_function(text_of(view, {list[i].begin, list[i].end})) &&
                  list[i + 1].kind == TokenKind::left_paren) {

@@ -1,5 +1,7 @@
 #include "lsp/expression_names.h"
 
+#include <algorithm>
+
 namespace lsp {
 
 using lex::TokenKind;
@@ -32,6 +34,7 @@ bool ExpressionNames::behind_operand() const {
 }
 
 bool ExpressionNames::at_option() const {
+  if (behind_operand() && std::ranges::find(ends_, walk_.spelled(walk_.here)) != ends_.end()) return true;
   return behind_operand() && !(walk_.here > 0 && walk_.here - 1 == last_option_) &&
          parse::is_known_by_place(walk_.spelled(walk_.here), first_word_, around_);
 }
@@ -205,8 +208,12 @@ void ExpressionNames::scan_rest(ScopeId scope) {
     if (walk_.is_name(walk_.here) && (parse::begins_item(walk_.word()) ||
                                       (walk_.on_new_line(walk_.here) && !at_option() && walk_.word() == Word::none)))
       break;
-    if (at_option()) last_option_ = walk_.here;
-    ++walk_.here;
+    if (at_option()) {
+      last_option_ = walk_.here;
+      walk_.pass_word();
+    } else {
+      ++walk_.here;
+    }
   }
   walk_.accept(TokenKind::semicolon);
 }

@@ -2,6 +2,8 @@
 // Works on texts with mistakes: an expression ends where a person would say that it does.
 #pragma once
 
+#include <initializer_list>
+#include <string_view>
 #include <vector>
 
 #include "compiler/parse/places.h"
@@ -29,6 +31,8 @@ class ExpressionNames {
   // "[" NAME "in" range "]" behind a name.
   void read_family(ScopeId inner);
   void skip_unit();
+  // From now on these words end an expression when they stand behind an operand: of statements whose first word is none elsewhere.
+  void end_at(std::initializer_list<std::string_view> words) { ends_.assign(words); }
 
  private:
   struct Frame {
@@ -46,6 +50,7 @@ class ExpressionNames {
   void read_string(ScopeId scope);
 
   Walk& walk_;
+  std::vector<std::string_view> ends_;
   std::size_t last_option_ = no_token;  // the last word that was known by its place
   parse::Word first_word_ = parse::Word::none;
   parse::Surroundings around_ = parse::Surroundings::none;

@@ -123,7 +123,7 @@ class ItemNames {
         return expressions_.scan_rest(scope);
     }
     if (walk_.spells("power") && walk_.at_plain_name(1) && walk_.table.dialect == parse::Dialect::tact) {
-      ++walk_.here;
+      walk_.pass_word();
       if (walk_.kind(1) == TokenKind::colon) {
         const SymbolId port = walk_.declare(scope, Kind::power_port);
         ++walk_.here;
@@ -136,8 +136,11 @@ class ItemNames {
         walk_.spells("storage") && walk_.kind(1) == TokenKind::left_paren && section != Section::boundary;
     const bool is_guard = walk_.spells("guard") && walk_.at_plain_name(1);
     if ((is_storage || is_guard) && walk_.table.dialect == parse::Dialect::tact) {
-      ++walk_.here;
-      return expressions_.scan_rest(scope);
+      if (is_storage) return read_storage(scope);
+      walk_.pass_word();
+      expressions_.end_at({"reserve"});
+      expressions_.scan_rest(scope);
+      return expressions_.end_at({});
     }
     switch (section) {
       case Section::boundary:
@@ -382,6 +385,35 @@ class ItemNames {
       imported.file = file;
       walk_.table.symbols.push(std::move(imported));
     }
+  }
+
+  // storage (q, p) energy H = e structure J = .., R = .., G = .. power motor: F -> v; each matrix's letter is no name.
+  void read_storage(ScopeId scope) {
+    const std::size_t first = walk_.here;
+    walk_.pass_word();
+    expressions_.end_at({"structure", "power"});
+    expressions_.scan(scope);
+    if (walk_.word() == Word::energy) {
+      ++walk_.here;
+      if (walk_.at_plain_name()) walk_.set_statement(walk_.declare(scope, Kind::energy), first);
+      expressions_.scan(scope);
+    }
+    if (walk_.spells("structure")) {
+      walk_.pass_word();
+      do {
+        if (walk_.at_plain_name() && walk_.kind(1) == TokenKind::equal) walk_.here += 2;
+        expressions_.scan(scope);
+      } while (walk_.accept(TokenKind::comma));
+    }
+    if (walk_.spells("power") && walk_.at_plain_name(1)) {
+      walk_.pass_word();
+      const SymbolId port = walk_.declare(scope, Kind::power_port);
+      walk_.accept(TokenKind::colon);
+      expressions_.scan(scope);
+      walk_.set_statement(port, first);
+    }
+    expressions_.end_at({});
+    expressions_.scan_rest(scope);
   }
 
   // A name, and behind it anything: `event E when ..`, `energy H = ..`.

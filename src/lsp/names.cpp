@@ -131,6 +131,7 @@ std::unique_ptr<NameTable> find_names(const std::string& path, const std::string
   table->tokens = lex::lex(sources, sources.add(path, text), table->names, diags);
   const parse::Words words(table->names);
   table->words.assign(table->tokens.list.size(), parse::Word::none);
+  table->placed.assign(table->tokens.list.size(), false);
   for (std::size_t i = 0; i < table->words.size(); ++i) {
     const bool member = i > 0 && table->tokens.list[i - 1].kind == lex::TokenKind::dot;
     if (table->tokens.list[i].kind == lex::TokenKind::name && !member)

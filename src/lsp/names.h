@@ -108,6 +108,7 @@ struct NameTable {
   lex::Tokens tokens;
   parse::Dialect dialect = parse::Dialect::tact;
   std::vector<parse::Word> words;  // what each token is as a word of the language; `none` behind a dot
+  std::vector<bool> placed;        // whether it is a word by its place alone: `power end: ..`, `hold` behind a join
   std::vector<OtherFile> files;    // those that are used
   base::Table<SymbolId, Symbol> symbols;
   base::Table<ScopeId, Scope> scopes;   // the first is the file's

@@ -62,6 +62,11 @@ struct Walk {
   parse::Word word_at(std::size_t index) const { return index < last ? table.words[index] : parse::Word::none; }
   parse::Word word(std::size_t ahead = 0) const { return word_at(here + ahead); }
   bool at_plain_name(std::size_t ahead = 0) const { return is_name(here + ahead) && word(ahead) == parse::Word::none; }
+  // The name ahead is a word here.
+  void pass_word() {
+    table.placed[here] = true;
+    ++here;
+  }
   bool on_new_line(std::size_t index) const {
     if (index == 0) return true;
     const std::uint32_t from = tokens.list[index - 1].end;

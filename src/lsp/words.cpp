@@ -64,7 +64,12 @@ constexpr WordDoc words[] = {
     {"storage",
      "x' = (J - R) dH/dx + G u, given by its matrices: `storage (q, p) energy H = e structure J = .., R = .., G = .. "
      "power F -> v;`"},
-    {"guard", "a passivity observer and controller at a port: `guard a.end;`"},
+    {"guard", "a passivity observer and controller at a port: `guard a.end;`, `guard a.end reserve 0.2;`"},
+    {"structure", "the matrices of a storage: `structure J = ((0, 1), (-1, 0)), R = .., G = ..`"},
+    {"reserve", "what a guarded port may give besides what it got, in joules: `guard a.end reserve 0.2;`"},
+    {"hold", "of a join between rates: each gets what the other last gave"},
+    {"extrapolate", "of a join between rates: each gets the line through what the other last gave"},
+    {"passive", "of a join between rates: the Passive Sample and Hold, which makes no energy; also a solver"},
 };
 
 constexpr WordDoc settings[] = {

@@ -30,6 +30,16 @@
 ((delimiter) @_dot . (name) @property
   (#eq? @_dot "."))
 
+; Words that are names elsewhere.
+((name) @keyword . (name)
+  (#any-of? @keyword "power" "guard" "structure" "reserve"))
+((name) @keyword . (number)
+  (#eq? @keyword "reserve"))
+((name) @keyword . (group) . (keyword)
+  (#eq? @keyword "storage"))
+([(name) (bracket)] . (name) @keyword . (delimiter)
+  (#any-of? @keyword "hold" "extrapolate" "passive"))
+
 (section_keyword) @keyword
 (keyword) @keyword
 (boolean) @boolean

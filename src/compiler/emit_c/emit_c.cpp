@@ -1,6 +1,7 @@
 #include "compiler/emit_c/emit_c.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -336,6 +337,7 @@ class ModelPrinter {
     if (program_.has_structure)
       function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     if (program_.has_balance) function("balance", program_.balance, Arguments::x_dx);
+    if (!program_.core.empty()) function("slopes", program_.slopes, Arguments::x_dx);
     if (!program_.events.empty()) fire();
     if (!program_.subsystems.empty()) subsystems();
     if (program_.tangents) tangent(*program_.tangents);
@@ -828,6 +830,7 @@ class ModelPrinter {
     line("    .plans = {},", plans);
     line("    .plan_phases = {},", plan_phases);
     line("    .plan_places = {},", plan_places);
+    line("    .core = {{{}}},", program_.core.empty() ? "0" : fmt::format("{}", fmt::join(program_.core, ", ")));
     line("    .subsystems = {},", subsystem_rows);
     line("    .joins = {},", joins);
     if (is_whole) {
@@ -838,6 +841,7 @@ class ModelPrinter {
       line("    .energy = 0,");
       line("    .structure = 0,");
       line("    .balance = 0,");
+      line("    .slopes = 0,");
       line("    .subsystem = 0,");
       line("}};");
       return;
@@ -850,6 +854,7 @@ class ModelPrinter {
     line("    .condition = {},", program_.conditions.empty() ? "0" : fmt::format("{}_condition", prefix_));
     line("    .energy = {},", program_.ledger == 0 ? "0" : fmt::format("{}_energy", prefix_));
     line("    .balance = {},", program_.has_balance ? fmt::format("{}_balance", prefix_) : "0");
+    line("    .slopes = {},", program_.core.empty() ? "0" : fmt::format("{}_slopes", prefix_));
     line("    .structure = {},", program_.has_structure ? fmt::format("{}_structure", prefix_) : "0");
     line("    .subsystem = {},", program_.subsystems.empty() ? "0" : fmt::format("{}_subsystem", prefix_));
     line("    .tangent = {},", program_.tangents ? fmt::format("{}_tangent", prefix_) : "0");

@@ -22,6 +22,9 @@ class Constants {
   llvm::Constant* number(std::int32_t value) const { return number(static_cast<std::uint32_t>(value)); }
   llvm::Constant* number(std::size_t value) const { return number(static_cast<std::uint32_t>(value)); }
   llvm::Constant* number(double value) const { return llvm::ConstantFP::get(llvm::Type::getDoubleTy(context_), value); }
+  llvm::Constant* byte(std::uint8_t value) const {
+    return llvm::ConstantInt::get(llvm::Type::getInt8Ty(context_), value);
+  }
   llvm::Constant* null() const { return llvm::ConstantPointerNull::get(pointer_); }
   // Of this process.
   llvm::Constant* address(const void* pointer) const {

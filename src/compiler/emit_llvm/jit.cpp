@@ -282,6 +282,7 @@ class Doors {
     if (program.ledger != 0) table_.energy = enter<&tactus_model::energy>;
     if (program.has_structure) table_.structure = enter<&tactus_model::structure>;
     if (program.has_balance) table_.balance = enter<&tactus_model::balance>;
+    if (!program.core.empty()) table_.slopes = enter<&tactus_model::slopes>;
     if (!program.subsystems.empty()) table_.subsystem = enter<&tactus_model::subsystem>;
     if (program.tangents) table_.tangent = enter<&tactus_model::tangent>;
     table_.fixed_steps = enter<&tactus_model::fixed_steps>;

@@ -94,12 +94,14 @@ class ModuleBuilder {
       structure_entry = function("structure", program_.structure, Arguments::x_dx, ir::warm_starts(program_.structure));
     llvm::Constant* balance = null();
     if (program_.has_balance) balance = function("balance", program_.balance, Arguments::x_dx);
+    llvm::Constant* slopes = null();
+    if (!program_.core.empty()) slopes = function("slopes", program_.slopes, Arguments::x_dx);
     llvm::Constant* tangent_entry = null();
     if (tangents_ != nullptr) tangent_entry = tangent(llvm::GlobalValue::InternalLinkage, options_.prefix + "_tangent");
     llvm::Constant* subsystem_entry = program_.subsystems.empty() ? null() : subsystems();
     table(metadata,
           {prepare, initialize, derivative, outputs, fire_entry, watch, constrain, condition, energy, structure_entry,
-           balance, subsystem_entry, tangent_entry,
+           balance, slopes, subsystem_entry, tangent_entry,
            kernel_entry(program_.subsystems.empty() ? options_.fixed_steps : "tk_rated_steps", {i32_, real_, i64_}),
            kernel_entry(options_.adaptive_step, {i32_, real_, real_, real_})});
     return std::move(module_);

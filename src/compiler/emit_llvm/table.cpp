@@ -50,6 +50,8 @@ Fields numbers_of(const ir::Program& program, const Constants& make) {
     const auto place = reinterpret_cast<const char*>(&(origin.*member)) - reinterpret_cast<const char*>(&origin);
     TACTUS_CHECK(fields.emplace(place, make.number(value)).second);
   });
+  for (std::size_t k = 0; k < TACTUS_CORE; ++k)
+    fields[offsetof(tactus_model, core) + k] = make.byte(k < program.core.size() ? program.core[k] : 0);
   const tactus_layout layout = ir::layout_of(program);
   for (std::size_t at = 0; at < sizeof layout; at += sizeof(std::uint32_t)) {
     std::uint32_t word = 0;

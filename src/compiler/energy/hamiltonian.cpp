@@ -71,10 +71,10 @@ class Search {
     if (spoilt(found) >= 0) return {};
     MatrixXd a = found.leftCols(n);
     make_skew(a);
-    a = clean(a);
-    found.leftCols(n) = a;
+    found.leftCols(n) = clean(a);
     if (spoilt(found) >= 0 || !ports_agree(found)) return {};
-    const std::vector<ExprId> of_parameters = entries_by_parameters(a, [](const MatrixXd& of) { return of; });
+    const std::vector<ExprId> of_parameters =
+        entries_by_parameters(found, [n](const MatrixXd& of) { return MatrixXd(of.leftCols(n)); });
     if (of_parameters.empty()) return {};
     std::vector<ExprId> entries(sorted_.states.size() * sorted_.states.size(), pool_.constant(0));
     std::vector<std::size_t> places;
@@ -89,7 +89,7 @@ class Search {
   }
 
  private:
-  // A at the parameters as they are; nothing where the form does not hold.
+  // (A, G) at the parameters as they are; nothing where the form does not hold.
   std::optional<MatrixXd> form_here() {
     sample(samples());
     const bool is_sampled = fault_.empty();
@@ -97,18 +97,25 @@ class Search {
     if (!is_sampled) return std::nullopt;
     const MatrixXd found = solve();
     if (spoilt(found) >= 0 || !ports_agree(found)) return std::nullopt;
-    MatrixXd a = found.leftCols(f_.rows());
-    make_skew(a);
-    return clean(a);
+    return tidy(found);
   }
 
-  // The entries of part(A), by rows, as functions of the parameters: numbers, c p q / r with whole powers, or a + b p. Each parameter is moved
-  // alone, which says how an entry follows; then all of them at once, where the entries must do, too. Empty where that fails. `a` is A now.
+  // The same with the A that is most nearly skew.
+  MatrixXd tidy(MatrixXd found) const {
+    MatrixXd a = found.leftCols(f_.rows());
+    make_skew(a);
+    found.leftCols(f_.rows()) = a;
+    return clean(found);
+  }
+
+  // The entries of part((A, G)), by rows, as functions of the parameters: numbers, c p q / r with whole powers, or a + b p + c q. Each parameter is
+  // moved alone, which says how an entry follows; then all of them at once, where the entries must do, too. Empty where that fails. `all` is (A, G) now.
   template <class Part>
-  std::vector<ExprId> entries_by_parameters(const MatrixXd& a, Part part) {
+  std::vector<ExprId> entries_by_parameters(const MatrixXd& all, Part part) {
     const std::vector<flat::Parameter> before = model_.parameters;
-    const MatrixXd base = part(a);
+    const MatrixXd base = part(all);
     const Eigen::Index n = base.rows();
+    const Eigen::Index columns = base.cols();
     const auto differs = [](double x, double y) { return std::abs(x - y) > rounding * (1 + std::abs(y)); };
     const auto moved_to = [](double value, int step) { return value == 0 ? step - 1.0 : step * value; };
     struct Moved {
@@ -131,7 +138,7 @@ class Search {
     }
     std::vector<ExprId> entries;
     for (Eigen::Index i = 0; i < n; ++i) {
-      for (Eigen::Index j = 0; j < n; ++j) {
+      for (Eigen::Index j = 0; j < columns; ++j) {
         const double now = base(i, j);
         std::vector<const Moved*> by;
         for (const Moved& m : moved)
@@ -162,13 +169,16 @@ class Search {
                                              : pool_.multiply(number, product));
           continue;
         }
-        const double value = before[by.front()->parameter].initial;
-        const double slope = (by.front()->twice(i, j) - now) / (moved_to(value, 2) - value);
-        if (by.size() > 1 || differs(by.front()->thrice(i, j), now + slope * (moved_to(value, 3) - value))) return {};
-        const VectorXd line = clean<VectorXd>(VectorXd{{now - slope * value, slope}});
-        entries.push_back(pool_.add(pool_.constant(line(0)),
-                                    pool_.multiply(pool_.constant(line(1)), pool_.parameter(static_cast<std::uint32_t>(
-                                                                                by.front()->parameter)))));
+        double rest = now;
+        std::vector<std::pair<double, std::size_t>> terms;
+        for (const Moved* m : by) {
+          const double value = before[m->parameter].initial;
+          const double slope = (m->twice(i, j) - now) / (moved_to(value, 2) - value);
+          if (differs(m->thrice(i, j), now + slope * (moved_to(value, 3) - value))) return {};
+          terms.emplace_back(slope, m->parameter);
+          rest -= slope * value;
+        }
+        entries.push_back(sum_of(rest, terms));
       }
     }
     for (const double more : {0.7, 1.3}) {
@@ -182,12 +192,29 @@ class Search {
       for (std::size_t e = 0; is_fine && e < entries.size(); ++e) {
         double value = 0;
         const auto place = static_cast<Eigen::Index>(e);
-        is_fine = number(put(entries[e]), value) && !differs(value, part(*there)(place / n, place % n));
+        is_fine = number(put(entries[e]), value) && !differs(value, part(*there)(place / columns, place % columns));
       }
       model_.parameters = before;
       if (!is_fine) return {};
     }
     return entries;
+  }
+
+  // rest + c p + ..
+  ExprId sum_of(double rest, const std::vector<std::pair<double, std::size_t>>& terms) {
+    const auto tidied = [](double of) { return clean<MatrixXd>(MatrixXd::Constant(1, 1, of))(0, 0); };
+    ExprId sum;
+    if (tidied(rest) != 0) sum = pool_.constant(tidied(rest));
+    for (const auto& [factor, parameter] : terms) {
+      const double size = std::abs(tidied(factor));
+      const ExprId leaf = pool_.parameter(static_cast<std::uint32_t>(parameter));
+      const ExprId term = size == 1 ? leaf : pool_.multiply(pool_.constant(size), leaf);
+      if (!sum.valid())
+        sum = factor < 0 ? pool_.negate(term) : term;
+      else
+        sum = factor < 0 ? pool_.subtract(sum, term) : pool_.add(sum, term);
+    }
+    return sum.valid() ? sum : pool_.constant(0);
   }
 
   Eigen::Index samples() const { return static_cast<Eigen::Index>(3 * (states_.size() + inputs_.size()) + 5); }
@@ -294,17 +321,22 @@ class Search {
     // As functions of the parameters, where they are such.
     std::string shown_j = print(j);
     std::string shown_r = print(r);
+    std::string shown_g = print(clean<MatrixXd>(in));
     bool has_parameters = false;
     if (ports_fit) {
-      const MatrixXd here = clean(a);
-      const auto show = [&](auto part, std::string& shown) {
+      const MatrixXd here = tidy(found);
+      const auto show = [&](auto part, Eigen::Index columns, std::string& shown) {
         const std::vector<ExprId> entries = entries_by_parameters(here, part);
         if (std::ranges::all_of(entries, [&](ExprId e) { return pool_.is_constant(e); })) return;
         has_parameters = true;
-        shown = print(entries, n);
+        shown = print(entries, columns);
       };
-      show([](const MatrixXd& of) { return MatrixXd(0.5 * (of - of.transpose())); }, shown_j);
-      show([](const MatrixXd& of) { return MatrixXd(-0.5 * (of + of.transpose())); }, shown_r);
+      const auto of_a = [n](const MatrixXd& of) { return MatrixXd(of.leftCols(n)); };
+      show([&](const MatrixXd& of) { return MatrixXd(0.5 * (of_a(of) - of_a(of).transpose())); }, n, shown_j);
+      show([&](const MatrixXd& of) { return MatrixXd(-0.5 * (of_a(of) + of_a(of).transpose())); }, n, shown_r);
+      const bool structure_has_them = has_parameters;
+      if (m > 0) show([m](const MatrixXd& of) { return MatrixXd(of.rightCols(m)); }, m, shown_g);
+      has_parameters = structure_has_them;
     }
 
     std::string text = "form  x' = (J - R) dH/dx";
@@ -312,7 +344,7 @@ class Search {
     std::vector<std::string> names;
     for (const ExprId state : states_) names.push_back(flat::print(model_, state));
     text += fmt::format("\nx  ({})\nJ  {}\nR  {}\n", fmt::join(names, ", "), shown_j, shown_r);
-    if (m > 0) text += fmt::format("G  {}\n", print(clean<MatrixXd>(in)));
+    if (m > 0) text += fmt::format("G  {}\n", shown_g);
     if (!ports_fit)
       return text +
              "but what the ports give is not G' dH/dx: the product of what enters and leaves is not the power that "

@@ -127,6 +127,32 @@ TEST(Format, SequencesAndPorts) {
       "  invariant R*R = 1;\n");
 }
 
+TEST(Format, EnergiesStoragesRatesAndGuards) {
+  const std::optional<std::string> made = formatted(
+      "simulation solver=passive\nmodule S=(\nsystem q'=v;F=q;// pulls\nenergy H=q^2/2;/* stored */power end:v->F;\n)\n"
+      "system\n  storage(x,y)energy E=x^2+y^2// both\nstructure J=((0,1),(-1,0)),R=((0,0),(0,b))\n,G=(0,1)power "
+      "drive:u->w;\n"
+      "a=S()rate 1[kHz];// fast\nb=S()rate 20[Hz];join a.end to b.end   extrapolate;// a line\n"
+      "join c[1].end to d.end passive;\nguard a.end reserve 0.2;/* never below */\nguard=power(x,3);\n");
+  EXPECT_EQ(made,
+            "simulation solver = passive\n"
+            "module S = (\n"
+            "  system q' = v;  F = q;  // pulls\n"
+            "  energy H = q^2/2; /* stored */ power end: v -> F;\n"
+            ")\n"
+            "system\n"
+            "  storage (x, y) energy E = x^2 + y^2  // both\n"
+            "    structure J = ((0, 1), (-1, 0)), R = ((0, 0), (0, b))\n"
+            "    , G = (0, 1) power drive: u -> w;\n"
+            "  a = S() rate 1 [kHz];  // fast\n"
+            "  b = S() rate 20 [Hz];  join a.end to b.end extrapolate;  // a line\n"
+            "  join c[1].end to d.end passive;\n"
+            "  guard a.end reserve 0.2;  /* never below */\n"
+            "  guard = power(x, 3);\n");
+  ASSERT_TRUE(made);
+  EXPECT_EQ(formatted(*made), made);
+}
+
 TEST(Format, MechanismsAndScenesHaveWordsKnownByTheirPlace) {
   EXPECT_EQ(formatted("mechanism arm(\ngravity(0,0,-9.81);\nbody l1 mass 3 com(0,-1,0)inertia diag(1,2,3);\n"
                       "joint j revolute from world to l1 dh(0,0,0,0)limits-pi..pi;\n)\n"

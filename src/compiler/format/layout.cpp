@@ -439,7 +439,7 @@ class Placer {
     if (in_expression_bracket()) return false;
     const Statement& current = statement();
     const bool placed = body().section == Section::scene || body().section == Section::mechanism;
-    if (current.first == element) return placed;  // sphere, body
+    if (current.first == element) return placed || begins_declaration(index);  // sphere, body; storage
     if (current.word == Word::apply && current.second == element && spelling(index) == "torque")
       return kind(index + 1) == TokenKind::name || kind(index + 1) == TokenKind::number ||
              kind(index + 1) == TokenKind::left_paren || kind(index + 1) == TokenKind::minus;

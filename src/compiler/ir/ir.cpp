@@ -402,6 +402,7 @@ std::string dump(const Program& program) {
   dump_function("energy", program.energy, text);
   dump_function("structure", program.structure, text);
   dump_function("balance", program.balance, text);
+  dump_function("slopes", program.slopes, text);
   for (std::size_t k = 0; k < program.handlers.size(); ++k) {
     dump_function(fmt::format("handler {}", k), program.handlers[k], text);
   }

@@ -299,6 +299,7 @@ struct Program {
   Function
       structure;  // result: J - R by rows, then what the energy depends on, as tactus_model has it; where `has_structure`
   Function balance;  // result: the derivative, then the energy's; where `has_balance`
+  Function slopes;   // result: the same, then the derivative's Jacobian over `core`; where that is not empty
   std::vector<Chunk> residuals;
 
   std::vector<std::string> state_names;
@@ -324,6 +325,7 @@ struct Program {
   std::uint32_t book_dissipated = 0;
   bool has_structure = false;
   bool has_balance = false;
+  std::vector<std::uint8_t> core;  // as tactus_model has it
   std::uint32_t watch_count = 0;
   std::uint32_t input_count = 0;
   std::uint32_t derived_count = 0;

@@ -1,6 +1,8 @@
-// Every number of a program's model table: the one list from which backends, layout and stand-ins fill theirs.
+// Every number of a program's model table but those of `core`: the one list from which backends, layout and stand-ins fill theirs.
 // program -> visit(name in the table, member of the table, value), in no particular order.
 #pragma once
+
+#include <algorithm>
 
 #include "abi/model.h"
 #include "compiler/ir/ir.h"
@@ -53,6 +55,7 @@ void visit_numbers(const Program& program, Visit visit) {
   visit("ledger", &tactus_model::ledger, program.ledger);
   visit("book_supplied", &tactus_model::book_supplied, program.book_supplied);
   visit("book_dissipated", &tactus_model::book_dissipated, program.book_dissipated);
+  visit("core_count", &tactus_model::core_count, count(program.core));
   visit("subsystem_count", &tactus_model::subsystem_count, count(program.subsystems));
   visit("join_count", &tactus_model::join_count, count(program.joins));
   visit("samples", &tactus_model::samples, program.samples);
@@ -62,6 +65,7 @@ void visit_numbers(const Program& program, Visit visit) {
 // Writes them into a table, whose other fields stay.
 inline void set_numbers(const Program& program, tactus_model& table) {
   visit_numbers(program, [&](const char*, auto member, auto value) { table.*member = value; });
+  std::copy(program.core.begin(), program.core.end(), table.core);
 }
 
 }  // namespace ir

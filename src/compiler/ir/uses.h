@@ -42,9 +42,9 @@ void for_each_function(AnyTangents& tangents, Visit visit) {
 // Of Program or const Program: its own, not those of its tangents.
 template <class AnyProgram, class Visit>
 void for_each_own_function(AnyProgram& program, Visit visit) {
-  for (auto* function :
-       {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch,
-        &program.constrain, &program.condition, &program.energy, &program.structure, &program.balance}) {
+  for (auto* function : {&program.prepare, &program.initialize, &program.derivative, &program.outputs, &program.watch,
+                         &program.constrain, &program.condition, &program.energy, &program.structure, &program.balance,
+                         &program.slopes}) {
     visit(*function);
   }
   for (auto& handler : program.handlers) visit(handler);

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <optional>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "compiler/rates/diagnostics.h"
 #include "compiler/rates/rates.h"
+#include "compiler/symbolic/symbolic.h"
 
 namespace rates {
 namespace {
@@ -170,12 +172,69 @@ class Sampling {
     }
     if (is_line) made.since = add_discrete(1, ports[0]->name + " since");
     check_steps(join, model_.subsystems[made.ends[0].subsystem], model_.subsystems[made.ends[1].subsystem]);
+    // Of equal rates both ends reckon with the same product, unless one gives what depends at once on what it gets: that was sampled before it got it.
+    if (made.manner == TACTUS_JOIN_HOLD && hertz_of(join.ports[0]) == hertz_of(join.ports[1]) &&
+        (feeds_through(*ports[0]) || feeds_through(*ports[1]))) {
+      made.manner = TACTUS_JOIN_PASSIVE;
+      count_as_held(made);
+    }
     for (int i = 0; i < 2; ++i) {
       const auto count = static_cast<std::uint32_t>(ports[i]->pairs.size());
       for (std::uint32_t k = 0; k < count; ++k)
         hold(ports[i]->pairs[k].in, join.span, value_of(made.ends[i].held + k, is_line ? count : 0, made.since));
     }
     model_.joins.push_back(std::move(made));
+  }
+
+  // Whether what a port gives may depend on what a sampled port gets, and not only through states. Where equations do not say what they
+  // determine, it may.
+  bool feeds_through(const flat::Power& port) {
+    std::vector<ExprId> open;
+    const auto follow = [&](ExprId of) {
+      for (const ExprId leaf : symbolic::leaves(model_.pool, of, Op::variable)) open.push_back(leaf);
+    };
+    for (const flat::Power::Pair& pair : port.pairs) follow(pair.out);
+    std::unordered_set<std::uint32_t> seen;
+    while (!open.empty()) {
+      const ExprId leaf = open.back();
+      open.pop_back();
+      if (!seen.insert(leaf.value).second) continue;
+      if (sampled_ins_.contains(leaf.value)) return true;
+      const auto [defined, after] = equation_of_.equal_range(leaf.value);
+      for (auto at = defined; at != after; ++at) follow(model_.equations[at->second].right);
+      if (defined != after || is_state(leaf)) continue;
+      for (const flat::EquationId id : implicit_) {
+        const flat::Equation& equation = model_.equations[id];
+        if (!symbolic::contains(model_.pool, equation.left, leaf) &&
+            !symbolic::contains(model_.pool, equation.right, leaf))
+          continue;
+        follow(equation.left);
+        follow(equation.right);
+      }
+    }
+    return false;
+  }
+
+  // A variable, or a derivative of one, of which a higher derivative appears.
+  bool is_state(ExprId leaf) const {
+    const expr::Node& node = model_.pool[leaf];
+    const auto found = highest_.find(node.index);
+    return found != highest_.end() && node.order < found->second;
+  }
+
+  double hertz_of(std::uint32_t port) const {
+    const std::uint32_t rate = tree_.powers[port].rate;
+    return rate == 0 ? 0 : tree_.rates[rate - 1].hertz;
+  }
+
+  void count_as_held(const flat::SampledJoin& join) {
+    const auto held = variable_.find("book.held");
+    if (held == variable_.end()) return;
+    const auto found = equation_of_.find(model_.pool.variable(held->second.value, 0).value);
+    if (found == equation_of_.end()) return;
+    flat::Equation& equation = model_.equations[found->second];
+    for (const flat::SampledJoin::End& end : join.ends)
+      equation.right = model_.pool.subtract(equation.right, model_.pool.variable(end.work.value, 0));
   }
 
   ExprId value_of(std::uint32_t place, std::uint32_t to_slope, std::uint32_t since) {
@@ -217,6 +276,19 @@ class Sampling {
     for (std::size_t i = 0; i < model_.equations.size(); ++i) {
       const flat::EquationId id(i);
       equation_of_.emplace(model_.equations[id].left.value, id);
+      if (model_.pool[model_.equations[id].left].op != Op::variable) implicit_.push_back(id);
+      for (const ExprId side : {model_.equations[id].left, model_.equations[id].right}) {
+        for (const ExprId leaf : symbolic::leaves(model_.pool, side, Op::variable)) {
+          const expr::Node& node = model_.pool[leaf];
+          std::uint32_t& highest = highest_[node.index];
+          highest = std::max<std::uint32_t>(highest, node.order);
+        }
+      }
+    }
+    for (const parse::Power& power : tree_.powers) {
+      const auto found = by_name_.find(names_.text(power.name));
+      if (!power.is_sampled || found == by_name_.end()) continue;
+      for (const flat::Power::Pair& pair : model_.powers[found->second].pairs) sampled_ins_.insert(pair.in.value);
     }
   }
 
@@ -227,6 +299,9 @@ class Sampling {
   std::unordered_map<std::string, std::uint32_t> by_name_;                // ports
   std::unordered_map<std::string, flat::VariableId> variable_;            // by name
   std::unordered_multimap<std::uint32_t, flat::EquationId> equation_of_;  // by its left side
+  std::unordered_map<std::uint32_t, std::uint32_t> highest_;              // derivative that appears, by variable
+  std::vector<flat::EquationId> implicit_;                                // of which no side says what it determines
+  std::unordered_set<std::uint32_t> sampled_ins_;
 };
 
 }  // namespace

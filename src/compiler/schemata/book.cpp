@@ -1,5 +1,6 @@
 #include "compiler/schemata/book.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,7 @@ class Book {
 
   void write() {
     name_members();
+    name_entries_of_checks();
     if (b_.tree.rates.empty())
       write_whole();
     else
@@ -62,6 +64,36 @@ class Book {
       node.kind = NodeKind::name;
       node.child_count = 0;
     }
+  }
+
+  // A check may leave `book.` out, where nothing else has that name.
+  void name_entries_of_checks() {
+    for (const char* entry : {"stored", "supplied", "dissipated", "booked", "held", "invented"}) {
+      const base::NameId name = b_.names.find(entry);
+      if (!name.valid() || is_declared(name)) continue;
+      std::vector<parse::Node*> found;
+      bool is_elsewhere = false;
+      for (parse::Node& node : b_.tree.nodes) {
+        if (node.kind != NodeKind::name || node.name != name) continue;
+        is_elsewhere = is_elsewhere || !std::ranges::any_of(b_.tree.properties, [&](const parse::Property& property) {
+                         return node.span.file == property.span.file && node.span.begin >= property.span.begin &&
+                                node.span.end <= property.span.end;
+                       });
+        found.push_back(&node);
+      }
+      if (is_elsewhere || (b_.tree.rates.empty() && std::string_view(entry) == "held")) continue;
+      for (parse::Node* node : found) node->name = b_.names.intern(std::string("book.") + entry);
+    }
+  }
+
+  bool is_declared(base::NameId name) const {
+    const auto has = [&](const auto& items) {
+      return std::ranges::any_of(items, [&](const auto& item) { return item.name == name; });
+    };
+    const parse::Tree& tree = b_.tree;
+    return has(tree.parameters) || has(tree.constants) || has(tree.functions) || has(tree.events) ||
+           has(tree.behaviours) || has(tree.automata) || has(tree.transitions) || has(tree.sequences) ||
+           has(tree.plans) || has(tree.externals);
   }
 
   void write_whole() {

@@ -22,11 +22,13 @@ ir::Pattern conflicts(const flat::Model& model) {
 
 ir::Program unite(std::vector<ir::Program> programs, const flat::Model& model, const modes::Structures& structures) {
   ir::Program whole = programs.front();
-  for (ir::Function* function : {&whole.prepare, &whole.initialize, &whole.derivative, &whole.outputs, &whole.watch,
-                                 &whole.constrain, &whole.condition, &whole.energy, &whole.structure, &whole.balance})
+  for (ir::Function* function :
+       {&whole.prepare, &whole.initialize, &whole.derivative, &whole.outputs, &whole.watch, &whole.constrain,
+        &whole.condition, &whole.energy, &whole.structure, &whole.balance, &whole.slopes})
     *function = {};
   whole.has_structure = false;
   whole.has_balance = false;
+  whole.core.clear();
   whole.handlers.clear();
   whole.residuals.clear();
   for (std::size_t i = 0; i < model.automata.size(); ++i) {
