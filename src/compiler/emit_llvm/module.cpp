@@ -865,7 +865,7 @@ class ModuleBuilder {
     };
     table(metadata, {entry("prepare", {}), entry("initialize", {}), entry("derivative", {real_, pointer_, pointer_}),
                      entry("outputs", {real_, pointer_}), entry("fire", {i32_}), entry("watch", {real_, pointer_}),
-                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(), null(), null(),
+                     entry("constrain", {real_, pointer_, pointer_}), null(), null(), null(), null(), null(), null(),
                      entry("tangent", {i32_, real_, pointer_, pointer_, pointer_}),
                      entry("fixed_steps", {i32_, real_, i64_}), entry("adaptive_step", {i32_, real_, real_, real_})});
     return std::move(module_);
