@@ -352,8 +352,13 @@ class Search {
     const double least = Eigen::SelfAdjointEigenSolver<MatrixXd>(r).eigenvalues().minCoeff();
     if (least < -rounding)
       return text + fmt::format("but R has the eigenvalue {:.4g}: the model gains energy by itself\n", least);
-    return text + fmt::format("R is positive semidefinite{}: the model is passive where its energy has a minimum\n",
-                              has_parameters ? " with the parameters as they are" : "");
+    text += fmt::format("R is positive semidefinite{}: the model is passive where its energy has a minimum\n",
+                        has_parameters ? " with the parameters as they are" : "");
+    if (sorted_.structure.empty())
+      text +=
+          "some entries are numbers only while the parameters stay as they are: for `gonzalez` and `mean_value` give the "
+          "matrices by `storage`\n";
+    return text;
   }
 
   // J, R and G that change with the states as a + b x. Families from the plainest on; empty where none fits.
