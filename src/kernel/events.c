@@ -78,7 +78,10 @@ static tk_event_range tk_widened(tk_event_range range, uint32_t event) {
 
 /* All structures of a model have the same events. */
 static tk_sorts tk_sort_events(const tactus_model* model) {
-  tk_sorts sorts = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  tk_event_range none; /* no initialiser: a compiler might call memset for it */
+  tk_sorts sorts;
+  none.first = none.end = 0;
+  sorts.due = sorts.conditions = sorts.transitions = sorts.musts = sorts.checks = sorts.notes = sorts.pulses = none;
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];
     if (event->kind == TACTUS_CHECK) {
