@@ -191,6 +191,21 @@ class Book(Energy):
         self.assertEqual(self.start(text, "run", "--quiet").returncode, 0)
         self.assertEqual(self.start(text, "run", "--quiet", "--solver", "euler").returncode, 3)
 
+    def test_explain_names_parameters_in_sums_and_ports(self):
+        # q' = b p and p' = -k q - c p + c F with H = (p^2 + q^2)/2: J has (b + k)/2 and R (k - b)/2 beside the diagonal, R has c on it, G too.
+        text = """simulation ending_time = 1 step_size = 0.01 solver = rk4
+parameter b = 2, k = 3, c = 0.5;
+boundary q(0) = 1;  p(0) = 0;
+system
+  q' = b * p;  p' = -k * q - c * p + c * F;  F = sin(t);  v = c * p;
+  energy H = p^2 / 2 + q^2 / 2;
+  power motor: F -> v;
+"""
+        told = self.tactus(text, "explain", "--dump=energy")
+        self.assertIn("J  [0, 0.5 * b + 0.5 * k; -(0.5 * b) - 0.5 * k, 0]", told)
+        self.assertIn("R  [0, 0.5 * k - 0.5 * b; 0.5 * k - 0.5 * b, c]", told)
+        self.assertIn("G  [0; c]", told)
+
     def test_a_check_may_leave_book_out(self):
         text = PENDULUM + "check always(invented < 1e-9);\n  small: always(invented > -1e-9 && stored - supplied + dissipated - booked < 10);\n"
         self.assertEqual(self.start(text, "run", "--quiet").returncode, 0)

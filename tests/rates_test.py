@@ -293,33 +293,35 @@ system
         self.assertGreater(one[-1]["a.end.removed"], 1)
         for fast, slow in ((1000, 100), (100, 1000), (1000, 1000)):
             rows = self.rows(text.format(settings="", fast=f"rate {fast} [Hz]", slow=f"rate {slow} [Hz]"), "--every", 0.001, "--show",
-                             "a.end.energy,a.end.power,a.end.removed,book.invented,book.held")
+                             "a.end.energy,a.end.power,a.end.removed,book.invented")
             step = max(abs(row["a.end.power"]) for row in rows) / min(fast, slow)
             self.assertGreater(min(row["a.end.energy"] for row in rows), -1.01 * step, f"{fast} {slow}")
             self.assertGreater(rows[-1]["a.end.removed"], 1)
-            # F reads v at once: what that makes of equal rates, too, is held and given back.
+            # F reads v at once; of equal rates what both give is looked at until it agrees.
             self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-9, f"{fast} {slow}")
-            self.assertLess(max(abs(row["book.held"]) for row in rows), 2 * step, f"{fast} {slow}")
 
-    def test_feedthrough_at_equal_rates_is_held(self):
-        # A spring with a damper beside it, F = k q + d v, and a mass: F was sampled with the v before. Of one step that makes d v (v - v before), which sums up to
-        # d v^2 / 2 and more; the hold gives it back. Without a damper nothing is held, to the last bit: both have the same product.
+    def test_feedthrough_at_equal_rates_is_settled(self):
+        # A spring with a damper beside it, F = q + d v, and a mass: sampled with the v before, F would make d v (v - v before) a step. Settled, both have the same
+        # product; also where the mass gives v = p/2 + F/10, whose factor with the damper's is 0.03. With Algorithm 1 the product is the work; other methods work under a
+        # held force, as they do without a damper, and say so in `invented`.
         text = """simulation ending_time = 20 solver = {solver}
 module Spring = ( boundary q(0) = 0;  system q' = v;  F = q + {d} * v;  energy H = q^2 / 2;  power end: v -> F; )
 module Mass = ( boundary p(0) = 2;  system p' = F;  v = p / 2{e};  energy H = p^2 / 4;  power end: F -> v; )
 system
   a = Spring() rate 100 [Hz];  b = Mass() rate 100 [Hz];  join a.end to b.end;
 """
-        for solver in ("passive", "discrete_gradient", "passive_rk4"):
-            for d, e in (("0.3", ""), ("0.3", " + 0.1 * F")):
-                rows = self.rows(text.format(solver=solver, d=d, e=e), "--every", 0.01, "--show", "book.held,book.invented,book.stored,book.dissipated")
-                self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-12, solver)
-                self.assertLess(max(abs(row["book.held"]) for row in rows), 0.01, solver)
-                self.assertLess(max(row["book.stored"] for row in rows), 1.01, solver)
-                self.assertGreater(rows[-1]["book.dissipated"], 0.5)
-        rows = self.rows(text.format(solver="passive", d="0", e=""), "--every", 0.01, "--show", "book.held,book.invented")
-        self.assertEqual({row["book.held"] for row in rows}, {0})
-        self.assertLess(max(abs(row["book.invented"]) for row in rows), 1e-12)
+        shown = "a.v,b.v,a.F,b.F,book.held,book.invented,book.stored,book.dissipated"
+        for e in ("", " + 0.1 * F"):
+            rows = self.rows(text.format(solver="passive", d="0.3", e=e), "--every", 0.01, "--show", shown)
+            for row in rows:
+                self.assertAlmostEqual(row["a.v"], row["b.v"], delta=1e-14)
+                self.assertAlmostEqual(row["a.F"], -row["b.F"], delta=1e-14)
+                self.assertEqual(row["book.held"], 0)
+                self.assertAlmostEqual(row["book.invented"], 0, delta=1e-12)
+            self.assertLess(max(row["book.stored"] for row in rows), 1.001)
+            self.assertGreater(rows[-1]["book.dissipated"], 0.9)  # 1 J, at a rate of 0.15/s in amplitude for 20 s: all but e^-3
+        self.assertIn("a holds, settled,", self.tactus(text.format(solver="passive", d="0.3", e=""), "explain", "--dump=rates"))
+        self.assertIn("a holds b.v", self.tactus(text.format(solver="passive", d="0", e=""), "explain", "--dump=rates"))
 
     def test_vectors_pass(self):
         # A ball on a spring in the plane, started along x; the same along a slanted line.

@@ -90,9 +90,10 @@ class Wall(unittest.TestCase):
             self.assertIn(f"note: {preset['name']}: {preset['estimate']}", done.stderr)
             self.assertIn("force limit", done.stderr)
             # Without friction, encoder and limit the line is the theory's, within its 3%: the mass of all of them is large beside (b + B) (T/2 + t_d) there.
-            for point in self.points("--preset", preset["name"], "--rate", "1000", "--delay", "1", "--coulomb", "0", "--encoder", "0",
-                                     "--force-limit", "1e9", "--at", "0,0.5,1"):
-                told = (preset["damping"] + point["damping"]) / 0.0015
+            bare = json.loads(self.tactus("--preset", preset["name"], "--rate", "1000", "--delay", "1", "--coulomb", "0", "--encoder", "0",
+                                          "--force-limit", "1e9", "--at", "0,0.5,1", "--json").stdout)
+            for point in bare["points"]:
+                told = (bare["device"]["damping"] + point["damping"]) / 0.0015
                 self.assertAlmostEqual(point["theory"], told, places=6)
                 self.assertAlmostEqual(point["simulated"] / told, 1, delta=0.03, msg=preset["name"])
         self.assertIn("3D Systems Touch", self.tactus("--list-presets").stdout)

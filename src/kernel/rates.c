@@ -8,7 +8,8 @@
  *   hold         what the other gave
  *   extrapolate  the straight line through that and the sample before
  *   passive      Algorithm 2 of Borghesan, Macchelli, Melchiorri (seed 001): the faster gets what the slower gave, the slower what sample_hold.c
- *                makes of what the faster gave
+ *                makes of what the faster gave. Of equal rates, which compilers ask for where an end gives what depends at once on what it gets:
+ *                what both give is looked at again with what both have got, until nothing changes, so that both reckon with the same product
  *
  * What both ports have let in, with the sign changed, is what the join keeps. As the paper has it (Eq. 21), this is a sum of samples; here it is the
  * work that each subsystem's own method integrates, which for `passive` steps is the same sum, and for others is exact where samples are not. The
@@ -137,6 +138,12 @@ static double tk_work_of(const tactus_model* model, tactus_instance* instance, c
   return join->work[end] == 0 ? 0.0 : tk_states(model, instance)[join->work[end] - 1];
 }
 
+/* Whether the join is to be settled. */
+static int tk_is_settled(const tactus_model* model, const tactus_join* join, double h) {
+  return join->manner == TACTUS_JOIN_PASSIVE &&
+         tk_multiple(model, join->subsystem[0], h) == tk_multiple(model, join->subsystem[1], h);
+}
+
 static void tk_pass_samples(const tactus_model* model, tactus_instance* instance, const tactus_join* join,
                             const double* samples, double h, int is_start) {
   double* const discrete = tactus_data(instance) + model->layout.discrete;
@@ -147,7 +154,7 @@ static void tk_pass_samples(const tactus_model* model, tactus_instance* instance
     double* const held = discrete + join->held[end];
     const double* const given = samples + join->sample[1 - end];
     const double sign = end == 0 ? 1.0 : -1.0;
-    if (join->manner == TACTUS_JOIN_PASSIVE && end == slow) {
+    if (join->manner == TACTUS_JOIN_PASSIVE && end == slow && multiples[0] != multiples[1]) {
       const double energy = -(tk_work_of(model, instance, join, 0) + tk_work_of(model, instance, join, 1));
       tk_hold_release(join->count, period, is_start ? 0.0 : energy, samples + join->sample[end], sign, given, held);
       continue;
@@ -163,11 +170,46 @@ static void tk_pass_samples(const tactus_model* model, tactus_instance* instance
   if (join->manner == TACTUS_JOIN_EXTRAPOLATE) discrete[join->since] = instance->time;
 }
 
+/* Looks again at what the ends of joins that are settled give, with what they have got: one end that feeds through is right after one round, two
+ * come nearer as long as their factors are less than 1. */
+#define TK_SETTLING_ROUNDS 24
+static int tk_settle_samples(const tactus_model* model, tactus_instance* instance, double h, double* samples) {
+  double* const discrete = tactus_data(instance) + model->layout.discrete;
+  for (int round = 0; round < TK_SETTLING_ROUNDS; round++) {
+    int has_changed = 0;
+    tk_zero(model->subsystem_count, samples + model->sample_count);
+    for (int is_passing = 0; is_passing < 2; is_passing++) {
+      for (uint32_t j = 0; j < model->join_count; j++) {
+        const tactus_join* const join = &model->joins[j];
+        if (discrete[model->subsystems[join->subsystem[0]].phase] != 0.0) continue;
+        if (discrete[model->subsystems[join->subsystem[1]].phase] != 0.0) continue;
+        if (!tk_is_settled(model, join, h)) continue;
+        for (int end = 0; end < 2; end++) {
+          if (!is_passing) {
+            const int status = tk_sample(model, instance, join->subsystem[end], samples);
+            if (status != TACTUS_OK) return status;
+            continue;
+          }
+          for (uint32_t i = 0; i < join->count; i++) {
+            double* const held = discrete + join->held[end] + i;
+            const double value = (end == 0 ? 1.0 : -1.0) * samples[join->sample[1 - end] + i];
+            has_changed |= *held != value;
+            *held = value;
+          }
+        }
+      }
+    }
+    if (!has_changed) break;
+  }
+  return TACTUS_OK;
+}
+
 /* At instance->time: every join whose slower subsystem is at the end of a step, or, at the start, every one. */
 static int tk_exchange(const tactus_model* model, tactus_instance* instance, double h, int is_start) {
   double* const discrete = tactus_data(instance) + model->layout.discrete;
   double* const samples = tactus_data(instance) + model->layout.work + model->samples;
   int is_first = 1;
+  int is_any_settled = 0;
   for (int is_passing = 0; is_passing < 2; is_passing++) {
     for (uint32_t j = 0; j < model->join_count; j++) {
       const tactus_join* const join = &model->joins[j];
@@ -175,6 +217,7 @@ static int tk_exchange(const tactus_model* model, tactus_instance* instance, dou
       if (discrete[model->subsystems[join->subsystem[1]].phase] != 0.0) continue;
       if (is_passing) {
         tk_pass_samples(model, instance, join, samples, h, is_start);
+        is_any_settled |= tk_is_settled(model, join, h);
         continue;
       }
       if (is_first) tk_zero(model->subsystem_count, samples + model->sample_count);
@@ -185,7 +228,8 @@ static int tk_exchange(const tactus_model* model, tactus_instance* instance, dou
     }
     if (is_first) break;
   }
-  return TACTUS_OK;
+  const int status = is_any_settled ? tk_settle_samples(model, instance, h, samples) : TACTUS_OK;
+  return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
 }
 
 int tk_begin_rates(const tactus_model* model, tactus_instance* instance) {
@@ -203,7 +247,15 @@ int tk_rated_steps(const tactus_model* model, tactus_instance* instance, int sol
   const double start = tk_enter_grid(instance, h);
   tk_part_table part;
   tk_begin_part_table(model, &part);
+  int is_any_settled = 0;
+  for (uint32_t j = 0; j < model->join_count; j++) is_any_settled |= tk_is_settled(model, &model->joins[j], h);
   for (int64_t done = 0; done < count; done++) {
+    /* Events may have changed what ports give since they were sampled, as where a guard begins to act. */
+    if (is_any_settled) {
+      const int status =
+          tk_settle_samples(model, instance, h, tactus_data(instance) + model->layout.work + model->samples);
+      if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+    }
     for (uint32_t k = 0; k < model->subsystem_count; k++) {
       const tactus_subsystem* const subsystem = &model->subsystems[k];
       double* const phase = discrete + subsystem->phase;

@@ -172,12 +172,11 @@ class Sampling {
     }
     if (is_line) made.since = add_discrete(1, ports[0]->name + " since");
     check_steps(join, model_.subsystems[made.ends[0].subsystem], model_.subsystems[made.ends[1].subsystem]);
-    // Of equal rates both ends reckon with the same product, unless one gives what depends at once on what it gets: that was sampled before it got it.
+    // Of equal rates both ends reckon with the same product, unless one gives what depends at once on what it gets: that was sampled before it got
+    // it, and is to be settled (kernel/rates.c).
     if (made.manner == TACTUS_JOIN_HOLD && hertz_of(join.ports[0]) == hertz_of(join.ports[1]) &&
-        (feeds_through(*ports[0]) || feeds_through(*ports[1]))) {
+        (feeds_through(*ports[0]) || feeds_through(*ports[1])))
       made.manner = TACTUS_JOIN_PASSIVE;
-      count_as_held(made);
-    }
     for (int i = 0; i < 2; ++i) {
       const auto count = static_cast<std::uint32_t>(ports[i]->pairs.size());
       for (std::uint32_t k = 0; k < count; ++k)
@@ -225,16 +224,6 @@ class Sampling {
   double hertz_of(std::uint32_t port) const {
     const std::uint32_t rate = tree_.powers[port].rate;
     return rate == 0 ? 0 : tree_.rates[rate - 1].hertz;
-  }
-
-  void count_as_held(const flat::SampledJoin& join) {
-    const auto held = variable_.find("book.held");
-    if (held == variable_.end()) return;
-    const auto found = equation_of_.find(model_.pool.variable(held->second.value, 0).value);
-    if (found == equation_of_.end()) return;
-    flat::Equation& equation = model_.equations[found->second];
-    for (const flat::SampledJoin::End& end : join.ends)
-      equation.right = model_.pool.subtract(equation.right, model_.pool.variable(end.work.value, 0));
   }
 
   ExprId value_of(std::uint32_t place, std::uint32_t to_slope, std::uint32_t since) {
@@ -321,7 +310,10 @@ std::string dump(const flat::Model& model) {
   constexpr const char* manners[] = {"holds", "extrapolates", "holds, passively,"};
   for (const flat::SampledJoin& join : model.joins) {
     for (int i = 0; i < 2; ++i) {
-      text += fmt::format("{} {}", name(join.ends[i].subsystem), manners[join.manner]);
+      const bool is_settled =
+          join.manner == TACTUS_JOIN_PASSIVE &&
+          model.subsystems[join.ends[0].subsystem].multiple == model.subsystems[join.ends[1].subsystem].multiple;
+      text += fmt::format("{} {}", name(join.ends[i].subsystem), is_settled ? "holds, settled," : manners[join.manner]);
       for (const ExprId out : join.ends[1 - i].outs)
         text += fmt::format(" {}{}", i == 0 ? "" : "-", flat::print(model, out));
       text += fmt::format(" of {}\n", name(join.ends[1 - i].subsystem));

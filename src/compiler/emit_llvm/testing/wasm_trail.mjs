@@ -84,7 +84,7 @@ function run(model, plan) {
       record(status);
       continue;
     }
-    if (plan.solver < 4) {
+    if (plan.solver < 4 || plan.solver > 8) { // tactus_is_adaptive
       status = w.fixed_steps(model, instance, plan.solver, plan.h, plan.steps);
     } else {
       status = w.adaptive_step(model, instance, plan.solver, plan.t_end, plan.h, plan.tolerance);
