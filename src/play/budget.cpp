@@ -107,10 +107,11 @@ Bound bound_of(const ir::Program& program, const live::Timing& timing) {
   const ir::Cost watch = ir::cost_of(program, program.watch);
   const ir::Cost constrain = ir::cost_of(program, program.constrain);
   const ir::Cost energy = ir::cost_of(program, program.energy);
+  const ir::Cost slopes = ir::cost_of(program, program.slopes);
   const bool is_stiff = tactus_is_stiff_solver(timing.solver);
   const MatrixCost matrix = is_stiff ? matrix_cost_of(program) : MatrixCost{};
 
-  // A step: the stages and the energy, the matrix of a stiff method (a tangent a colour) and its elimination, and at most two projections
+  // A step: the stages and the energy, the matrix of a stiff method (a tangent a colour, or with the flow) and its elimination, and at most two projections
   // with rows orthogonalised twice.
   const auto step = [&](double ir::Cost::* kind) {
     const bool is_most = kind == &ir::Cost::most;
@@ -118,7 +119,8 @@ Bound bound_of(const ir::Program& program, const live::Timing& timing) {
     sum += (is_most ? std::max(stages.evaluations, stages.most_evaluations) : stages.evaluations) * derivative.*kind;
     sum += (is_most ? stages.most_energies : stages.energies) * energy.*kind;
     if (is_stiff)
-      sum += matrix.columns * matrix.tangent.*kind + 2 * states * states * states / 3 + 16 * states * states;
+      sum += matrix.columns * matrix.tangent.*kind + slopes.*kind + 2 * states * states * states / 3 +
+             16 * states * states;
     if (const auto rows = static_cast<double>(program.constraints.size()); rows > 0)
       sum += TK_FIXED_PROJECTIONS * (constrain.*kind + 8 * rows * rows * states);
     return sum;
