@@ -176,7 +176,8 @@ class Listening {
   static int fire(const tactus_model* model, tactus_instance* instance, std::uint32_t event) {
     const auto* part = reinterpret_cast<const Part*>(model);
     const std::uint32_t kind = model->events[event].kind;
-    if (kind != TACTUS_AFTER && kind != TACTUS_CHECK && kind != TACTUS_CHOOSE) part->all->fired_.push_back(event);
+    const bool is_told = kind != TACTUS_AFTER && kind != TACTUS_CHECK && kind != TACTUS_CHOOSE;
+    if (is_told && instance->is_planning == 0) part->all->fired_.push_back(event);
     return part->inner->fire(part->inner, instance, event);
   }
 
@@ -267,6 +268,10 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     const tactus_event* event = has_index && index < model.event_count ? &model.events[index] : nullptr;
     const bool has_relation = has_index && !event && index - model.event_count < model.relation_count;
     const tactus_relation* relation = has_relation ? &model.relations[index - model.event_count] : nullptr;
+    if (relation && relation->kind == TACTUS_TRUTH && relation->source > 0) { // the guard of an event
+      event = &model.events[relation->source - 1];
+      relation = nullptr;
+    }
     failure.line = event ? event->line : relation ? relation->line : 0;
     std::string place = failure.line ? fmt::format(" (line {})", failure.line) : "";
     if (relation) {
@@ -291,6 +296,12 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
       failure.hint =
           "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
           "longer chain that does end needs `simulation max_transitions = ..`";
+    }
+    const auto ties = static_cast<std::uint32_t>(instance.tie_count);
+    if (ties >= tk_most_ties(&model) && ties < model.relation_count) {
+      failure.text += fmt::format("; the motion already keeps to {} surfaces", instance.tie_count);
+      failure.hint = fmt::format("it can rest on, or slide along, at most {} surfaces at once; {}",
+                                 instance.tie_count, failure.hint);
     }
   } else if (status == TACTUS_OFF_CONSTRAINTS || status == TACTUS_NO_START) {
     const Tie tie = tie_of(model, instance.failed_index);
