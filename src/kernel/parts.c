@@ -164,6 +164,7 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   /* Before `low` nothing has changed, at `high` something has; of neither is anything known yet. */
   double low = from;
   double high = full;
+  double reach = close; /* beyond `low`, until it is known where something has changed */
   for (int round = 0;; round++) {
     tk_copy(model->state_count, tk_stage_vector(model, instance, TK_BEFORE), x);
     tk_copy_ledger(model, instance, 1);
@@ -173,16 +174,20 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
     if (status != TACTUS_OK) return status;
     *end = t;
     const double shift = -sign * *guard / slope;
+    const int is_falling = slope < 0.0; /* but for rounding, it is */
     if (tk_first_crossed(model, instance) >= 0) {
       high = t;
-      if (shift >= -close || high - low <= close) break;
+      if ((is_falling && shift >= -close) || high - low <= close) break;
     } else {
       low = t;
     }
     if (round == 60) break;
     t += shift + 0.5 * close;
     /* A guard that jumps has no slope to go by. */
-    if (round >= 4 || !(t > low && t < high)) t = high - low <= close ? high : low + 0.5 * (high - low);
+    if (round >= 4 || !is_falling || !(t > low && t < high)) {
+      t = high - low <= close ? high : high < full ? low + 0.5 * (high - low) : low + reach;
+      reach *= 2.0;
+    }
     if (!(t > from && t < full)) break;
   }
   return TACTUS_OK;

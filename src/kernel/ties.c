@@ -75,7 +75,7 @@ uint32_t tk_most_ties(const tactus_model* model) {
 uint32_t tk_ties_size(const tactus_model* model) {
   if (model->relation_count == 0) return 0;
   return TK_HAPPENING * tk_happening_count(model) + tk_most_ties(model) * tk_tie_size(model) + 1 +
-         (TK_MOST_TURNS + 1) * (1 + model->discrete_count) + model->discrete_count + 2 * model->state_count +
+         (TK_MOST_TURNS + 1) * (1 + model->discrete_count) + model->discrete_count + 4 * model->state_count +
          TK_TOLD * TK_TIES_TOLD;
 }
 
@@ -132,7 +132,8 @@ static double* tk_left_mode(const tactus_model* model, tactus_instance* instance
   return tk_left_count(model, instance) + 1 + index * (1 + (uint64_t)model->discrete_count);
 }
 
-/* Room for the discrete section and two states while a jump is tried. */
+/* Room for the discrete section and two states while a jump is tried, and for two more: what lies in the stage vectors at the end of a part is
+ * asked for until the next. */
 static double* tk_room(const tactus_model* model, tactus_instance* instance) {
   return tk_left_mode(model, instance, TK_MOST_TURNS + 1);
 }
@@ -1027,7 +1028,7 @@ int tk_is_tie(const tactus_model* model) { return model->derivative == tk_tied_d
 static int32_t tk_first_loose(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                               double* share) {
   double strength[TK_MOST_TIES];
-  double* flow = tk_stage_vector(model, instance, TK_STAGES);
+  double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
   if (tk_tied_flow(model, instance, t, x, flow, strength) != TACTUS_OK) return 0;
   for (int32_t i = 0; i < instance->tie_count; i++) {
     *share = strength[i];
@@ -1117,7 +1118,7 @@ void tk_release_loose(const tactus_model* model, tactus_instance* instance) {
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps) {
   const tactus_model* model = tied->structures[0];
   double* x = tk_states(model, instance);
-  double* between = tk_stage_vector(model, instance, TK_ERRORS);
+  double* between = tk_room(model, instance) + model->discrete_count + 3 * (uint64_t)model->state_count;
   double share = 0.0;
   const double precision = tk_event_precision(model, instance->time);
   int32_t loose = tk_first_loose(model, instance, instance->time, x, &share);
@@ -1128,9 +1129,7 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
       const double t = low + 0.5 * (high - low);
       double at = 0.0;
       tk_between(tied, instance, solver, t, between);
-      /* `between` is scratch of what follows. */
-      tk_copy(model->state_count, between, tk_stage_vector(model, instance, TK_AFTER));
-      const int32_t found = tk_first_loose(model, instance, t, tk_stage_vector(model, instance, TK_AFTER), &at);
+      const int32_t found = tk_first_loose(model, instance, t, between, &at);
       if (found >= 0) {
         high = t;
         loose = found;
