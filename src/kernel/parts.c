@@ -257,12 +257,11 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
   if (is_found && crossed >= 0 && end - from <= 128.0 * tk_event_precision(model, end)) {
-    if (tk_begin_slide(tk_untied(model, instance), instance)) {
-      instance->is_crossed = 0;
-      return TACTUS_OK;
-    }
+    const int slides = tk_begin_slide(tk_untied(model, instance), instance);
+    if (slides) instance->is_crossed = 0;
     const int32_t endless = tk_first_endless(model, instance);
     if (endless >= 0) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)model->event_count + endless);
+    if (slides) return TACTUS_OK;
   }
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
     const int32_t due = tk_first_due(model, instance);

@@ -38,12 +38,14 @@ static const double tk_soon = 16.0;
  * event_precision keeps them apart. */
 static const double tk_many = 32.0;
 static const double tk_lately = 128.0;
+/* A slide that begins again so many times event_precision after it began goes on in vain. */
+static const double tk_again = 1e4;
 /* What is so near to 0 is there, where a motion comes to rest; further off it has left. */
 static const double tk_near = 1e-6;
 /* What the reactions of modes in turn may be off by. */
 static const double tk_slack = 1e-7;
 
-enum { TK_TOLD = 3, TK_HAPPENING = 5, TK_TIE = 6 };
+enum { TK_TOLD = 3, TK_HAPPENING = 7, TK_TIE = 6 };
 /* Of a tie. Those of modes in turn: with a reaction; without; and one whose surface is another's. */
 enum { TK_OF_ONE = 0, TK_RESTING_MODE = 1, TK_SLIDING_MODE = 2, TK_OTHER_SIDE = 3 };
 /* Intervals that became shorter so often in a row accumulate. */
@@ -175,6 +177,8 @@ void tk_forget_ties(const tactus_model* model, tactus_instance* instance) {
     happened[TK_HAPPENING * i + 2] = tk_infinite();
     happened[TK_HAPPENING * i + 3] = 0.0;
     happened[TK_HAPPENING * i + 4] = 0.0;
+    happened[TK_HAPPENING * i + 5] = -tk_infinite();
+    happened[TK_HAPPENING * i + 6] = 0.0;
   }
   instance->tie_count = 0;
   *tk_left_count(model, instance) = 0.0;
@@ -209,7 +213,8 @@ void tk_note_crossing(const tactus_model* model, tactus_instance* instance, uint
 int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance) {
   const double* happened = tk_happenings(model, instance) + TK_HAPPENING * model->event_count;
   for (uint32_t k = 0; k < model->relation_count; k++) {
-    if (happened[TK_HAPPENING * k + 4] > 10.0 * (double)tk_most_transitions(model)) return (int32_t)k;
+    const double often = tk_max(happened[TK_HAPPENING * k + 4], happened[TK_HAPPENING * k + 6]);
+    if (often > 10.0 * (double)tk_most_transitions(model)) return (int32_t)k;
   }
   return -1;
 }
@@ -998,6 +1003,10 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
     }
     status = tk_put_back_on_tie(model, instance, instance->tie_count - 1);
     tk_tell(model, instance, TK_TOLD_SLIDE, number);
+    double* begun = happened + TK_HAPPENING * number + 5;
+    const int is_again = instance->time - begun[0] <= tk_again * tk_event_precision(model, instance->time);
+    begun[0] = instance->time;
+    begun[1] = is_again ? begun[1] + 1.0 : 0.0;
     instance->slides++;
     instance->last_tie = (int32_t)number;
     instance->short_parts = 0;
