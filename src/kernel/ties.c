@@ -55,8 +55,8 @@ typedef struct tk_tie_entry {
   double* number;
   double* place; /* of c in watched */
   double* kind;
-  double* left; /* its place among the modes that were left */
-  double* near; /* rest: which other parts of the guard are 0, by bits; the first part is bit 1 */
+  double* left;    /* its place among the modes that were left */
+  double* near;    /* rest: which other parts of the guard are 0, by bits; the first part is bit 1 */
   double* residue; /* rest: 1 where the jump changes something however slow the approach, as a count of jumps */
   double* direction;
   double* lift;  /* J d */
@@ -800,9 +800,8 @@ static int tk_is_lost(const tactus_model* model, tactus_instance* instance, uint
   }
   if (!is_little && !(size <= 1e-3 * largest)) return 0;
   if (size <= 1e-12 * (1.0 + most)) return 1;
-  const int status = instance->tie_count > 0
-                         ? tk_tied_flow(model, instance, instance->time, x, flow, strength)
-                         : model->derivative(model, instance, instance->time, x, flow);
+  const int status = instance->tie_count > 0 ? tk_tied_flow(model, instance, instance->time, x, flow, strength)
+                                             : model->derivative(model, instance, instance->time, x, flow);
   if (status != TACTUS_OK || tk_slope_of(model, instance, place, flow, &slope) != TACTUS_OK) {
     tk_clear_failure(instance);
     return 0;

@@ -548,8 +548,7 @@ void Run::tell_of_ties() {
       const std::uint32_t relation = tie - model.event_count;
       const std::string place =
           relation < model.relation_count ? fmt::format(" in line {}", model.relations[relation].line) : "";
-      notes_.push_back(
-          fmt::format("{} the comparison{} changes to and fro: the motion slides along it", time, place));
+      notes_.push_back(fmt::format("{} the comparison{} changes to and fro: the motion slides along it", time, place));
     } else {
       notes_.push_back(fmt::format("{} the motion leaves the surface it kept to", time));
     }
