@@ -600,6 +600,20 @@ system
             self.assertAlmostEqual(found[0], 3 * math.sqrt(2 / 9.81), delta=1e-6)
             self.assertAlmostEqual(found[1], 5 + 9.81 / 4, delta=1e-8)
 
+    def test_solvers_that_keep_energy_slide_as_well(self):
+        # A block slides up a slope, v^2 / 2 = (g sin a + mu g cos a) x, and is held there.
+        text = """simulation ending_time = 5 step_size = 0.01
+constant g = 9.81, a = 0.2, mu = 0.5;
+boundary x(0) = 0, p(0) = 1;
+system
+  x' = p; p' = -g*sin(a) - mu*g*cos(a)*sign(p);
+  energy H = p^2/2 + g*sin(a)*x;
+check always(book.invented < 1e-12);"""
+        for solver in ("discrete_gradient", "midpoint", "rk4"):
+            told = self.run_model(text, "--solver", solver)["values"]
+            self.assertAlmostEqual(told["x"], 0.5 / (9.81 * (math.sin(0.2) + 0.5 * math.cos(0.2))), delta=1e-9)
+            self.assertLess(abs(told["p"]), 1e-12)
+
     def test_many_surfaces_at_once(self):
         balls = """simulation ending_time = 10
 module Ball = ( ports y; parameter h = 1; boundary y(0) = h; y'(0) = 0; system y'' = -9.81;

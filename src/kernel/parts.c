@@ -355,11 +355,13 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   tk_tie(model, &tied);
   tied.structures = inner;
   /* The host's cvode knows nothing of ties: along them tsit5 stands in for it. */
-  const int used = solver == TACTUS_CVODE ? TACTUS_TSIT5 : solver;
+  int used = solver == TACTUS_CVODE ? TACTUS_TSIT5 : solver;
+  /* Nor does the form that these ask for. */
+  if (used == TACTUS_GONZALEZ || used == TACTUS_MEAN_VALUE) used = TACTUS_DISCRETE_GRADIENT;
   int status = tk_free_part(&tied, instance, used, h, tolerance, t_end, 0);
   if (status != TACTUS_OK || !(instance->time > from)) return status;
   status = tk_end_tied_part(&tied, instance, used, from, steps);
-  if (used != solver) tk_tsit5_as_cvode(model, instance);
+  if (solver == TACTUS_CVODE) tk_tsit5_as_cvode(model, instance);
   return status;
 }
 

@@ -1026,6 +1026,7 @@ void tk_tie(const tactus_model* model, tactus_model* tied) {
     TK_HIDE(i);
   }
   tied->derivative = tk_tied_derivative;
+  tied->balance = 0; /* which has a derivative of its own */
   tied->fixed_steps = tk_fixed_steps;
   tied->adaptive_step = tk_adaptive_step;
 }
