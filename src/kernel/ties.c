@@ -785,8 +785,8 @@ static int tk_slope_of(const tactus_model* model, tactus_instance* instance, uin
 /* Whether a jump that changes the part at `place` of its guard by `size` is among those that accumulate: it is no more than what the motion
  * makes of that part while events cannot be told apart, and small beside the states or beside what it has been. One that repeats at one
  * instant, each time as much, is none of them. */
-static int tk_is_lost(const tactus_model* model, tactus_instance* instance, uint32_t place, double size,
-                      double largest) {
+static int tk_is_accumulating(const tactus_model* model, tactus_instance* instance, uint32_t place, double size,
+                              double largest) {
   const double* x = tk_states(model, instance);
   const double* before = tk_stage_vector(model, instance, TK_BEFORE);
   double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
@@ -868,7 +868,7 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
   if (!is_changed || (closing == 0 && !is_at_once)) {
     return is_often ? tk_begin_turns(model, instance, number) : TACTUS_OK;
   }
-  if (closing == 0 || !tk_is_lost(model, instance, event->first + closing, most, largest)) {
+  if (closing == 0 || !tk_is_accumulating(model, instance, event->first + closing, most, largest)) {
     happened[1] = 0.0;
     return tk_watch(model, instance, instance->time, x);
   }
