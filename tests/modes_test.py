@@ -164,6 +164,26 @@ transition Lose when x >= 1 && H > 1.5 { unknown s; next(H) = H / 4; next(x') = 
             self.assertAlmostEqual(told["values"]["p"][0], 0.7 * fall + v * (3 - fall), delta=1e-7)
             self.assertEqual(told["values"]["ball"], 1)
 
+    def test_positions_are_enforced_where_that_is_said(self):
+        """A body falls through a hoop of radius 1 and is caught 0.1 outside of it: off the constraint by all of that, and, after the jump, at
+        rest at the lowest point."""
+        text = """simulation ending_time = 1
+automaton body in Free, Caught;
+boundary p with p(0) = (0, 0), p'(0) = (0, 0);
+system
+  p'' = (0, -9.81) + N * p;
+  in body.Free   { N = 0; }
+  in body.Caught { dot(p, p) = 1; }
+  transition Catch in body.Free when dot(p, p) >= 1.21 { goto body.Caught;  enforce velocities;  enforce positions; }"""
+        told = self.run_model(text, "--show", "p,N")
+        self.assertEqual(told["values"]["p"][0], 0)
+        self.assertAlmostEqual(told["values"]["p"][1], -1, delta=1e-15)
+        self.assertAlmostEqual(told["values"]["N"], -9.81, delta=1e-9)
+        self.assertAlmostEqual(self.times(told, "Catch")[0], math.sqrt(2 * 1.1 / 9.81), delta=3e-9)
+        failure = self.failed(text.replace("enforce positions;", ""))
+        self.assertEqual(failure["kind"], "off_entry")
+        self.assertIn("Catch", failure["text"])
+
     def test_constraints_hold_in_the_mode_that_has_them(self):
         for row in self.rows(ROLL, "--every", "0.05", "--tolerance", "1e-9"):
             if row["ball"] == 1:
@@ -267,7 +287,10 @@ system
         text = self.PLAN.replace("p = (6, 1)", "p[1]^2 = -1, p[2] = 1")
         failure = self.failed(text)
         self.assertEqual(failure["kind"], "no_plan")
-        self.assertIn("Throw", failure["text"])
+        self.assertRegex(failure["text"], r"^at t = 1, the plan `Throw` \(line \d+\) found no values for `v` with which its targets are "
+                                          r"reached\n  in `ball\.Held`")
+        self.assertEqual(failure["hint"], "begin the search nearer to a solution: the values behind `choose` are where it begins; or "
+                                          "say what happens then: `else { .. }`, and the run goes on")
         told = self.run_model(text + " else { }")
         self.assertEqual(told["values"]["p"], [0, 0])
         self.assertEqual(len(self.times(told, "Throw.failed")), 1)
@@ -427,8 +450,10 @@ system x' = 1;
 transition One when x > 1 { next(x) = 0; }
 transition Two when x > 1 { next(x) = -1; }""")
         self.assertEqual(failure["kind"], "conflict")
-        self.assertIn("One", failure["text"])
-        self.assertIn("Two", failure["text"])
+        self.assertEqual(failure["line"], 4)
+        self.assertRegex(failure["text"], r"^at t = 1\.0\d*, the transitions `One` \(line 4\) and `Two` \(line 5\) are both enabled and "
+                                          r"disagree\n  the state then: x = 1\.0\d*$")
+        self.assertEqual(failure["hint"], "let their guards exclude each other: `tactus check` shows where both hold")
 
     def test_a_cycle_at_one_instant_is_told(self):
         failure = self.failed("""simulation ending_time = 5
@@ -441,8 +466,7 @@ transition Back in a.Two when x > 1 { goto a.One; }""")
         self.assertIn("`There` (line 5) -> `Back` (line 6) -> `There`", failure["text"])
 
     def test_a_longer_cycle_shows_its_chain_and_nothing_before_it(self):
-        """Two structures, a way in that is no part of the cycle, and a jump that changes a state on the way round. That n never is 2
-        nobody can know beforehand: without it the compiler would tell the cycle (J008)."""
+        """Two structures, a way in that is no part of the cycle, and a jump that changes a state on the way round."""
         failure = self.failed("""simulation ending_time = 5
 automaton a in Start, One, Two, Three;
 boundary x(0) = 0, n(0) = 0, y(0) = 1, y'(0) = 0;
@@ -454,7 +478,7 @@ system
   transition In   in a.Start when x > 1 { goto a.One; }
   transition Up   in a.One   when x > 1 { goto a.Two; }
   transition Over in a.Two   when x > 1 { goto a.Three;  next(n) = 1 - n; }
-  transition Down in a.Three when x > 1 && n < 2 { goto a.One; }""")
+  transition Down in a.Three when x > 1 { goto a.One; }""")
         self.assertEqual(failure["kind"], "endless_events")
         self.assertEqual(failure["line"], 10)
         self.assertIn("`Up` (line 10) -> `Over` (line 11) -> `Down` (line 12) -> `Up`", failure["text"])
@@ -468,7 +492,15 @@ system
     def test_a_reset_one_equation_short(self):
         told = self.refused("boundary x(0) = 0, x'(0) = 0, y(0) = 0, y'(0) = 0; system x'' = -1; y'' = -1; "
                             "transition T when x < 0 { next(x') + next(y') = 1; }", "J001")
-        self.assertIn("T", told["text"])
+        self.assertEqual(told["text"], "no equation of `T` determines `next(y')`")
+        self.assertEqual(told["hints"], ["it has 1 equation for 2 unknowns: `next(x')`, `next(y')`",
+                                         "add an equation for it; or, where it does not change, `keep y';`"])
+
+    def test_a_mode_that_there_is_not(self):
+        told = self.refused("automaton ball in Flying, Rolling; boundary x(0) = 0; system x' = 1; "
+                            "transition Land in ball.Flying when x > 1 { goto ball.Rollin; }", "E014")
+        self.assertEqual(told["text"], "the automaton `ball` has no mode `Rollin`")
+        self.assertEqual(told["hints"], ["did you mean `ball.Rolling`?", "its modes are `Flying`, `Rolling`"])
 
     def test_a_reset_with_one_too_many(self):
         self.refused("boundary x(0) = 0, x'(0) = 0; system x'' = -1; "

@@ -425,7 +425,7 @@ typedef struct tactus_table {
 } tactus_table;
 
 /* A comparison, or the kink of min, max, abs, sign, floor: held between events, located when its guard changes sign.
- * truth: held is 1 when watched[guard] > 0, also when it is 0 and is_strict is not set; else 0.
+ * truth: held is 1 when watched[guard] > 0, also when it is 0 and is_strict is not set; else 0. Of an event's guard nobody reads it.
  * floor: held is floor(watched[source]); watched[guard] is positive inside the interval that it names. */
 typedef enum tactus_relation_kind { TACTUS_TRUTH = 0, TACTUS_FLOOR = 1 } tactus_relation_kind;
 typedef struct tactus_relation {

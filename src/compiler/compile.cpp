@@ -237,7 +237,6 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
     });
   }
   if (has_jumps) find_cycles(*structures, *sorted, diags);
-  if (diags.has_errors()) return std::nullopt;
   // Nothing below reports user errors.
   if (options.settable) *options.settable = find_settable(model, first, sorted->front(), names);
   if (options.facts) {

@@ -257,7 +257,11 @@ class Search {
     std::sort(order_.begin(), order_.end(), [&](std::uint32_t a, std::uint32_t b) {
       return model_.transitions[a].event < model_.transitions[b].event;
     });
-    for (const flat::Transition& transition : model_.transitions) reads_.push_back(read_by(transition));
+    for (const flat::Transition& transition : model_.transitions) {
+      reads_.push_back(read_by(transition));
+      says_.push_back(said_by(transition));
+    }
+    for (const flat::Automaton& automaton : model_.automata) slots_.insert({Op::discrete, automaton.slot});
   }
 
   void run() {
@@ -319,13 +323,24 @@ class Search {
     return read;
   }
 
-  // Whether the guard of the first or the jumps so far can say anything about j's guard.
-  bool are_related(const std::vector<std::uint32_t>& ring, std::uint32_t j) const {
-    if (reads_[j].empty()) return true;
-    const auto is_read_by_first = [&](const auto& each) { return reads_[ring.front()].contains(each); };
-    if (std::any_of(reads_[j].begin(), reads_[j].end(), is_read_by_first)) return true;
-    return std::any_of(ring.begin(), ring.end(), [&](std::uint32_t i) {
-      return !model_.transitions[i].equations.empty() || model_.transitions[i].enforces_velocities;
+  // Names that its equations say the next value of.
+  std::set<std::pair<Op, std::uint32_t>> said_by(const flat::Transition& transition) const {
+    std::set<std::pair<Op, std::uint32_t>> said;
+    for (const flat::Equation& equation : transition.equations) {
+      for (const ExprId side : {equation.left, equation.right})
+        for (const ExprId leaf : symbolic::leaves(model_.pool, side, Op::variable))
+          if (const flat::VariableId of = model_.variables[flat::VariableId(model_.pool[leaf].index)].next_of;
+              of.valid())
+            said.insert({Op::variable, of.value});
+    }
+    return said;
+  }
+
+  // Whether the guard of the first and the jumps so far say something about all that j's guard reads: else it need not hold.
+  bool is_spoken_of(const std::vector<std::uint32_t>& ring, std::uint32_t j) const {
+    return std::all_of(reads_[j].begin(), reads_[j].end(), [&](const auto& name) {
+      if (reads_[ring.front()].contains(name) || slots_.contains(name)) return true;
+      return std::any_of(ring.begin(), ring.end(), [&](std::uint32_t i) { return says_[i].contains(name); });
     });
   }
 
@@ -373,22 +388,26 @@ class Search {
   // which may be taken between, join `others`.
   std::uint32_t successor(const std::vector<std::uint32_t>& ring, std::set<std::uint32_t>& others, const Way& way,
                           Moment& now, ExprId start, const PossibleModes& modes, Writing& writing) {
-    for (const std::uint32_t j : order_) {
-      const bool can_be = std::any_of(way.after.begin(), way.after.end(),
-                                      [&](const modes::Combination& after) { return holds(way.to, j, after); });
-      if (!can_be) continue;
-      if (is_spent()) return no_transition;
-      if (are_related(ring, j)) {
-        const ExprId guard = now(whole_guard(known_[way.to].model(), j));
-        if (!planned_.contains(j) &&
-            is_impossible(start, writing.pool.make(Op::logical_not, guard), modes, writing, known_[way.to].model()))
-          return j;
-        if (is_impossible(start, guard, modes, writing, known_[way.to].model())) continue;
+    const flat::Model& model = known_[way.to].model();
+    const auto can_be = [&](std::uint32_t j) {
+      return std::any_of(way.after.begin(), way.after.end(),
+                         [&](const modes::Combination& after) { return holds(way.to, j, after); });
+    };
+    const auto guard = [&](std::uint32_t j) { return now(whole_guard(known_[way.to].model(), j)); };
+    const auto next = std::find_if(order_.begin(), order_.end(), [&](std::uint32_t j) {
+      if (is_spent() || planned_.contains(j) || !is_spoken_of(ring, j) || !can_be(j)) return false;
+      return is_impossible(start, writing.pool.make(Op::logical_not, guard(j)), modes, writing, model);
+    });
+    if (next == order_.end()) return no_transition;
+    for (auto before = order_.begin(); before != next; ++before) {
+      if (!can_be(*before)) continue;
+      if (are_apart(ring, {*before})) {
+        others.insert(*before);
+      } else if (is_spent() || !is_impossible(start, guard(*before), modes, writing, model)) {
+        return no_transition;
       }
-      if (!are_apart(ring, {j})) return no_transition;
-      others.insert(j);
     }
-    return no_transition;
+    return *next;
   }
 
   using Names = std::set<std::tuple<Op, std::uint32_t, std::uint32_t>>;  // with the order of a variable
@@ -573,10 +592,11 @@ class Search {
     if (!told_.insert(ring).second) return;
     const flat::Transition& first = model_.transitions[ring.front()];
     if (ring.size() == 1) {
-      const auto is_event = [](const auto& read) { return read.first == Op::discrete; };
+      const auto is_event = [](const auto& each) { return each.first == Op::discrete; };
       auto told = diags_.report(first.span, jumps::leads_to_itself, first.name);
       if (!told) return;
-      if (std::all_of(reads_[ring[0]].begin(), reads_[ring[0]].end(), is_event)) {
+      const auto& read = reads_[ring[0]];
+      if (!read.empty() && std::all_of(read.begin(), read.end(), is_event)) {
         told.hint(
             "an event is there until its instant is over: go to a mode in which the transition is not taken, or "
             "remember when it was, as in "
@@ -609,10 +629,12 @@ class Search {
   flat::Model& model_;
   diag::Sink& diags_;
   std::vector<Known> known_;
-  std::set<std::uint32_t> handled_;   // discrete values that handlers change
-  std::set<std::uint32_t> planned_;   // transitions that wait for a search
-  std::vector<std::uint32_t> order_;  // transitions as a run asks for them
-  std::vector<std::set<std::pair<Op, std::uint32_t>>> reads_;
+  std::set<std::uint32_t> handled_;                            // discrete values that handlers change
+  std::set<std::uint32_t> planned_;                            // transitions that wait for a search
+  std::vector<std::uint32_t> order_;                           // transitions as a run asks for them
+  std::vector<std::set<std::pair<Op, std::uint32_t>>> reads_;  // by transition: its guard
+  std::vector<std::set<std::pair<Op, std::uint32_t>>> says_;   // its jump
+  std::set<std::pair<Op, std::uint32_t>> slots_;               // of modes
   std::map<std::uint32_t, Names> all_read_;
   std::set<std::vector<std::uint32_t>> told_;
   int questions_ = 0;
@@ -624,6 +646,12 @@ class Search {
 void find_cycles(modes::Structures& structures, const std::vector<structure::Sorted>& sorted, diag::Sink& diags) {
   if (structures.list.front().model.transitions.empty()) return;
   Search(structures, sorted, diags).run();
+}
+
+bool is_endless(const diag::Sink& diags) {
+  return std::any_of(diags.diagnostics().begin(), diags.diagnostics().end(), [](const diag::Diagnostic& told) {
+    return told.code == jumps::leads_to_itself.code || told.code == jumps::leads_in_a_ring.code;
+  });
 }
 
 }  // namespace compiler

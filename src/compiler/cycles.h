@@ -12,7 +12,7 @@
 // A transition before j whose guard may hold is let pass when it changes nothing that the ring depends on: taken or not, the ring goes on.
 //
 // A run may slide between modes that take turns, if they are of one structure and the guards of two of them are at their surfaces (kernel/ties.c).
-// A ring for which that cannot be ruled out is a warning; all others are errors.
+// Of a ring for which that cannot be ruled out it is told, too (J009); all others fail wherever they are met (`is_endless`).
 //
 // Cost: a few questions for each transition and structure, and a bound on all, behind which nothing is said.
 #pragma once
@@ -25,7 +25,10 @@
 
 namespace compiler {
 
-// Adds expressions to the models' pools.
+// Reports warnings: a run fails only where it comes to such a ring. Adds expressions to the models' pools.
 void find_cycles(modes::Structures& structures, const std::vector<structure::Sorted>& sorted, diag::Sink& diags);
+
+// Whether some ring was told that never ends.
+[[nodiscard]] bool is_endless(const diag::Sink& diags);
 
 }  // namespace compiler

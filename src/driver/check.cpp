@@ -7,6 +7,7 @@
 #include "abi/model.h"
 #include "api/blame.h"
 #include "api/load.h"
+#include "compiler/cycles.h"
 #include "compiler/ir/cost.h"
 #include "compiler/reroll/reroll.h"
 #include "driver/commands.h"
@@ -144,7 +145,7 @@ int check(const CheckOptions& options) {
     say(stdout, "{}", plans_text(plans));
     if (kept) print(*kept);
   }
-  if (has_overlap(guards)) return exit_check_broken;
+  if (has_overlap(guards) || compiler::is_endless(compiled.diags)) return exit_check_broken;
   return kept && (kept->measured.failure || kept->share > 1) ? exit_check_broken : exit_done;
 }
 

@@ -55,22 +55,22 @@ void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, dou
 
 /* Where the events of one sort are in the table: from `first` up to `end`, between others. What happens at an instant goes over the
  * events a dozen times, each time for one sort. */
-typedef struct tk_range {
+typedef struct tk_event_range {
   uint32_t first;
   uint32_t end;
-} tk_range;
+} tk_event_range;
 
 typedef struct tk_sorts {
-  tk_range due; /* those that a clock can mark: every, at, when */
-  tk_range conditions;
-  tk_range transitions;
-  tk_range musts;  /* require, expect, stop */
-  tk_range checks; /* without those with a pulse, which are notes */
-  tk_range notes;
-  tk_range pulses;
+  tk_event_range due; /* those that a clock can mark: every, at, when */
+  tk_event_range conditions;
+  tk_event_range transitions;
+  tk_event_range musts;  /* require, expect, stop */
+  tk_event_range checks; /* without those with a pulse, which are notes */
+  tk_event_range notes;
+  tk_event_range pulses;
 } tk_sorts;
 
-static tk_range tk_widened(tk_range range, uint32_t event) {
+static tk_event_range tk_widened(tk_event_range range, uint32_t event) {
   if (range.end == 0) range.first = event;
   range.end = event + 1;
   return range;
@@ -78,7 +78,10 @@ static tk_range tk_widened(tk_range range, uint32_t event) {
 
 /* All structures of a model have the same events. */
 static tk_sorts tk_sort_events(const tactus_model* model) {
-  tk_sorts sorts = {{0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}, {0, 0}};
+  tk_event_range none; /* no initialiser: a compiler might call memset for it */
+  tk_sorts sorts;
+  none.first = none.end = 0;
+  sorts.due = sorts.conditions = sorts.transitions = sorts.musts = sorts.checks = sorts.notes = sorts.pulses = none;
   for (uint32_t e = 0; e < model->event_count; e++) {
     const tactus_event* event = &model->events[e];
     if (event->kind == TACTUS_CHECK) {
@@ -122,7 +125,7 @@ int tk_has_risen(const tactus_model* model, const tactus_instance* instance) {
   return 0;
 }
 
-static void tk_mark_conditions_in(const tactus_model* model, tactus_instance* instance, tk_range range) {
+static void tk_mark_conditions_in(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   double* clocks = tactus_data(instance) + model->layout.clocks;
   for (uint32_t e = range.first; e < range.end; e++) {
     if (model->events[e].kind != TACTUS_WHEN) continue;
@@ -133,11 +136,11 @@ static void tk_mark_conditions_in(const tactus_model* model, tactus_instance* in
 }
 
 void tk_mark_conditions(const tactus_model* model, tactus_instance* instance) {
-  const tk_range all = {0, model->event_count};
+  const tk_event_range all = {0, model->event_count};
   tk_mark_conditions_in(model, instance, all);
 }
 
-static int32_t tk_first_due_in(const tactus_model* model, const tactus_instance* instance, tk_range range) {
+static int32_t tk_first_due_in(const tactus_model* model, const tactus_instance* instance, tk_event_range range) {
   const double* clocks = tk_clocks_const(model, instance);
   for (uint32_t e = range.first; e < range.end; e++) {
     if (tk_is_marked(clocks[e])) return (int32_t)e;
@@ -146,7 +149,7 @@ static int32_t tk_first_due_in(const tactus_model* model, const tactus_instance*
 }
 
 int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance) {
-  const tk_range all = {0, model->event_count};
+  const tk_event_range all = {0, model->event_count};
   return tk_first_due_in(model, instance, all);
 }
 
@@ -224,7 +227,7 @@ static int tk_is_enabled(const tactus_model* model, const tactus_instance* insta
   return entry->kind == TACTUS_TRANSITION && tk_holds(model, instance, entry) && tk_is_free(model, instance, event);
 }
 
-static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance, tk_range range) {
+static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance* instance, tk_event_range range) {
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   for (uint32_t e = range.first; e < range.end; e++) {
     if (!(watched[model->events[e].first] > 0.5) || model->events[e].kind != TACTUS_TRANSITION) continue;
@@ -235,7 +238,7 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
 
 /* A `check` with a pulse is a note: where it holds, what monitors remember is changed. A note makes itself untrue, and may make others
  * true: each as often as there are events is enough. Leaves what is watched as it is then. */
-static void tk_take_notes(const tactus_model* model, tactus_instance* instance, tk_range range) {
+static void tk_take_notes(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   for (uint32_t round = 0; round < model->event_count; round++) {
     int is_quiet = 1;
     for (uint32_t e = range.first; e < range.end; e++) {
@@ -331,7 +334,7 @@ int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event
 }
 
 /* The instant is over: nothing happens now. Whether anything did that somebody asks for. */
-static int tk_end_pulses(const tactus_model* model, tactus_instance* instance, tk_range range) {
+static int tk_end_pulses(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
   int any = 0;
   for (uint32_t e = range.first; e < range.end; e++) {
@@ -343,7 +346,7 @@ static int tk_end_pulses(const tactus_model* model, tactus_instance* instance, t
 }
 
 /* What is required and what is expected, by what was watched last. */
-static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance, tk_range range) {
+static int tk_ask_for_musts(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   for (uint32_t e = range.first; e < range.end; e++) {
     const uint32_t kind = model->events[e].kind;
     if (kind != TACTUS_REQUIRE && kind != TACTUS_EXPECT && kind != TACTUS_STOP) continue;

@@ -87,6 +87,27 @@ Tie tie_of(const tactus_model& model, std::int32_t row) {
   return tie;
 }
 
+// " for `v`, `T`": what the plan that `event` begins chooses, each vector once.
+std::string chosen_names(const tactus_model& whole, std::uint32_t event) {
+  std::string text;
+  std::string last;
+  for (std::uint32_t p = 0; p < whole.plan_count; ++p) {
+    const tactus_plan& plan = whole.plans[p];
+    if (plan.event != event) continue;
+    for (std::uint32_t k = plan.first_chosen; k < plan.first_chosen + plan.chosen_count; ++k) {
+      if (whole.state_names == nullptr || whole.plan_places[k] >= whole.state_count) continue;
+      std::string_view name = whole.state_names[whole.plan_places[k]];
+      const std::string prefix = std::string(plan.name) + ".";
+      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+      name = name.substr(0, name.find('['));
+      if (name == last) continue;
+      last = name;
+      text += fmt::format("{}`{}`", text.empty() ? " for " : ", ", name);
+    }
+  }
+  return text;
+}
+
 // "`ball.Rolling`, `clock.Stopped`"; empty without modes.
 std::string modes_of(const tactus_model& model, const tactus_instance& instance) {
   const double* discrete = tactus_data_const(&instance) + model.layout.discrete;
@@ -377,12 +398,12 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
   } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
     const tactus_event& event = model.events[instance.failed_index];
     failure.line = event.line;
-    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values with which its targets are reached", when,
-                               event.name, event.line);
+    failure.text =
+        fmt::format("{}, the plan `{}` (line {}) found no values{} with which its targets are reached", when,
+                    event.name, event.line, chosen_names(whole, static_cast<std::uint32_t>(instance.failed_index)));
     failure.hint =
         "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens "
-        "then: "
-        "`else { .. }`, and the run goes on";
+        "then: `else { .. }`, and the run goes on";
   } else if (status == TACTUS_OFF_ENTRY) {
     const Tie tie = tie_of(model, instance.failed_index);
     const char* name = instance.failed_block >= 0 ? model.events[instance.failed_block].name : "a jump";
