@@ -108,6 +108,8 @@ void tk_before_jump(const tactus_model* model, tactus_instance* instance, uint32
 int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t event);
 /* A relation that changes to and fro as soon as a part begins is slid along from here on. Whether one is. */
 int tk_begin_slide(const tactus_model* model, tactus_instance* instance);
+/* A relation that has changed to and fro for very long as soon as it could, or -1. */
+int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance);
 /* The table whose motion keeps to the surfaces, into `tied`. */
 void tk_tie(const tactus_model* model, tactus_model* tied);
 int tk_is_tie(const tactus_model* model);

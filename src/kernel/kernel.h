@@ -36,6 +36,17 @@ void tk_layout(const tactus_model* model, tactus_layout* layout);
 
 /* What the motion rests on and slides along: ties.c. Doubles of an Instance that it needs. */
 uint32_t tk_ties_size(const tactus_model* model);
+/* Surfaces that the motion can keep to at once: ties.c. */
+uint32_t tk_most_ties(const tactus_model* model);
+/* What has become of ties since the start: so many things, of which the last TK_TIES_TOLD can be asked for by their number from 0 on. */
+enum { TK_TIES_TOLD = 16, TK_TOLD_REST = 0, TK_TOLD_SLIDE = 1, TK_TOLD_RELEASE = 2 };
+typedef struct tk_tie_told {
+  double time;
+  int32_t what;   /* TK_TOLD_.. */
+  int32_t number; /* an event, or behind them a relation */
+} tk_tie_told;
+int64_t tk_ties_told(const tactus_instance* instance);
+tk_tie_told tk_told_of_tie(const tactus_model* model, const tactus_instance* instance, int64_t index);
 /* Plans: plan.c. Doubles of scratch that they need, of an Instance whose snapshot has so many doubles. */
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */

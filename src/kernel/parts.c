@@ -164,6 +164,7 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
   /* Before `low` nothing has changed, at `high` something has; of neither is anything known yet. */
   double low = from;
   double high = full;
+  double reach = close; /* beyond `low`, until it is known where something has changed */
   for (int round = 0;; round++) {
     tk_copy(model->state_count, tk_stage_vector(model, instance, TK_BEFORE), x);
     tk_copy_ledger(model, instance, 1);
@@ -173,16 +174,20 @@ static int tk_retake(const tactus_model* model, tactus_instance* instance, int s
     if (status != TACTUS_OK) return status;
     *end = t;
     const double shift = -sign * *guard / slope;
+    const int is_falling = slope < 0.0; /* but for rounding, it is */
     if (tk_first_crossed(model, instance) >= 0) {
       high = t;
-      if (shift >= -close || high - low <= close) break;
+      if ((is_falling && shift >= -close) || high - low <= close) break;
     } else {
       low = t;
     }
     if (round == 60) break;
     t += shift + 0.5 * close;
     /* A guard that jumps has no slope to go by. */
-    if (round >= 4 || !(t > low && t < high)) t = high - low <= close ? high : low + 0.5 * (high - low);
+    if (round >= 4 || !is_falling || !(t > low && t < high)) {
+      t = high - low <= close ? high : high < full ? low + 0.5 * (high - low) : low + reach;
+      reach *= 2.0;
+    }
     if (!(t > from && t < full)) break;
   }
   return TACTUS_OK;
@@ -251,9 +256,12 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   instance->is_crossed = is_found;
   instance->short_parts =
       end < full && end - from <= 2.0 * tk_event_precision(model, end) ? instance->short_parts + 1 : 0;
-  if (instance->short_parts > 4 && model->relation_count > 0 && tk_begin_slide(tk_untied(model, instance), instance)) {
-    instance->is_crossed = 0;
-    return TACTUS_OK;
+  if (is_found && crossed >= 0 && end - from <= 128.0 * tk_event_precision(model, end)) {
+    const int slides = tk_begin_slide(tk_untied(model, instance), instance);
+    if (slides) instance->is_crossed = 0;
+    const int32_t endless = tk_first_endless(model, instance);
+    if (endless >= 0) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, (int32_t)model->event_count + endless);
+    if (slides) return TACTUS_OK;
   }
   if (instance->short_parts > (int64_t)tk_most_transitions(model)) {
     const int32_t due = tk_first_due(model, instance);

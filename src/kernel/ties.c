@@ -28,14 +28,24 @@
  * many were kept, and for each of TK_MOST_TIES its event and the discrete section before it; and room for another one. */
 #include "kernel/hybrid.h"
 
-#define TK_MOST_TIES 4
+/* Ties at once, and transitions among modes in turn. */
+#define TK_MOST_TIES 32
+#define TK_MOST_TURNS 4
 /* So many in a row, each within so many times event_precision of the last, are without end. */
 static const double tk_often = 4.0;
 static const double tk_soon = 16.0;
+/* Of comparisons so many more, each within as many more: where switchings accumulate in a point slowly, that they are located to
+ * event_precision keeps them apart. */
+static const double tk_many = 32.0;
+static const double tk_lately = 128.0;
+/* A slide that begins again so many times event_precision after it began goes on in vain. */
+static const double tk_again = 1e4;
+/* What is so near to 0 is there, where a motion comes to rest; further off it has left. */
+static const double tk_near = 1e-6;
 /* What the reactions of modes in turn may be off by. */
 static const double tk_slack = 1e-7;
 
-enum { TK_HAPPENING = 4, TK_TIE = 4 };
+enum { TK_TOLD = 3, TK_HAPPENING = 7, TK_TIE = 6 };
 /* Of a tie. Those of modes in turn: with a reaction; without; and one whose surface is another's. */
 enum { TK_OF_ONE = 0, TK_RESTING_MODE = 1, TK_SLIDING_MODE = 2, TK_OTHER_SIDE = 3 };
 /* Intervals that became shorter so often in a row accumulate. */
@@ -45,26 +55,57 @@ typedef struct tk_tie_entry {
   double* number;
   double* place; /* of c in watched */
   double* kind;
-  double* left; /* its place among the modes that were left */
+  double* left;    /* its place among the modes that were left */
+  double* near;    /* rest: which other parts of the guard are 0, by bits; the first part is bit 1 */
+  double* residue; /* rest: 1 where the jump changes something however slow the approach, as a count of jumps */
   double* direction;
   double* lift;  /* J d */
+  double* probe; /* rest: against it the motion approaches the surface */
   double* sides; /* by relation */
 } tk_tie_entry;
 
 static uint32_t tk_happening_count(const tactus_model* model) { return model->event_count + model->relation_count; }
 
 static uint32_t tk_tie_size(const tactus_model* model) {
-  return TK_TIE + 2 * model->state_count + model->relation_count;
+  return TK_TIE + 3 * model->state_count + model->relation_count;
+}
+
+uint32_t tk_most_ties(const tactus_model* model) {
+  return model->relation_count < TK_MOST_TIES ? model->relation_count : TK_MOST_TIES;
 }
 
 uint32_t tk_ties_size(const tactus_model* model) {
   if (model->relation_count == 0) return 0;
-  return TK_HAPPENING * tk_happening_count(model) + TK_MOST_TIES * tk_tie_size(model) + 1 +
-         (TK_MOST_TIES + 1) * (1 + model->discrete_count);
+  return TK_HAPPENING * tk_happening_count(model) + tk_most_ties(model) * tk_tie_size(model) + 1 +
+         (TK_MOST_TURNS + 1) * (1 + model->discrete_count) + model->discrete_count + 4 * model->state_count +
+         TK_TOLD * TK_TIES_TOLD;
+}
+
+/* What has become of ties lately stands first, for it outlasts structures. */
+static double* tk_told_at(const tactus_model* model, tactus_instance* instance, int64_t index) {
+  return tactus_data(instance) + model->layout.ties + TK_TOLD * (index % TK_TIES_TOLD);
+}
+
+int64_t tk_ties_told(const tactus_instance* instance) {
+  return (int64_t)instance->rests + instance->slides + instance->releases;
+}
+
+tk_tie_told tk_told_of_tie(const tactus_model* model, const tactus_instance* instance, int64_t index) {
+  const double* at = tk_told_at(model, (tactus_instance*)instance, index);
+  const tk_tie_told told = {at[0], (int32_t)at[1], (int32_t)at[2]};
+  return told;
+}
+
+/* Before it is counted. */
+static void tk_tell(const tactus_model* model, tactus_instance* instance, int32_t what, uint32_t number) {
+  double* at = tk_told_at(model, instance, tk_ties_told(instance));
+  at[0] = instance->time;
+  at[1] = (double)what;
+  at[2] = (double)number;
 }
 
 static double* tk_happenings(const tactus_model* model, tactus_instance* instance) {
-  return tactus_data(instance) + model->layout.ties;
+  return tactus_data(instance) + model->layout.ties + TK_TOLD * TK_TIES_TOLD;
 }
 
 static tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instance, int32_t tie) {
@@ -75,19 +116,28 @@ static tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instan
   entry.place = at + 1;
   entry.kind = at + 2;
   entry.left = at + 3;
+  entry.near = at + 4;
+  entry.residue = at + 5;
   entry.direction = at + TK_TIE;
   entry.lift = entry.direction + model->state_count;
-  entry.sides = entry.lift + model->state_count;
+  entry.probe = entry.lift + model->state_count;
+  entry.sides = entry.probe + model->state_count;
   return entry;
 }
 
 /* How many modes were kept that transitions left; each is its event and the discrete section before it. */
 static double* tk_left_count(const tactus_model* model, tactus_instance* instance) {
-  return tk_tie_of(model, instance, TK_MOST_TIES).number;
+  return tk_tie_of(model, instance, (int32_t)tk_most_ties(model)).number;
 }
 
 static double* tk_left_mode(const tactus_model* model, tactus_instance* instance, uint32_t index) {
   return tk_left_count(model, instance) + 1 + index * (1 + (uint64_t)model->discrete_count);
+}
+
+/* Room for the discrete section and two states while a jump is tried, and for two more: what lies in the stage vectors at the end of a part is
+ * asked for until the next. */
+static double* tk_room(const tactus_model* model, tactus_instance* instance) {
+  return tk_left_mode(model, instance, TK_MOST_TURNS + 1);
 }
 
 /* The first tie of modes in turn, or -1. */
@@ -126,6 +176,9 @@ void tk_forget_ties(const tactus_model* model, tactus_instance* instance) {
     happened[TK_HAPPENING * i + 1] = 0.0;
     happened[TK_HAPPENING * i + 2] = tk_infinite();
     happened[TK_HAPPENING * i + 3] = 0.0;
+    happened[TK_HAPPENING * i + 4] = 0.0;
+    happened[TK_HAPPENING * i + 5] = -tk_infinite();
+    happened[TK_HAPPENING * i + 6] = 0.0;
   }
   instance->tie_count = 0;
   *tk_left_count(model, instance) = 0.0;
@@ -150,7 +203,20 @@ static double tk_note(const tactus_model* model, tactus_instance* instance, uint
 }
 
 void tk_note_crossing(const tactus_model* model, tactus_instance* instance, uint32_t relation) {
-  (void)tk_note(model, instance, model->event_count + relation);
+  const uint32_t number = model->event_count + relation;
+  double* happened = tk_happenings(model, instance) + TK_HAPPENING * number;
+  const int is_lately = instance->time - happened[0] <= tk_lately * tk_event_precision(model, instance->time);
+  happened[4] = is_lately ? happened[4] + 1.0 : 0.0;
+  (void)tk_note(model, instance, number);
+}
+
+int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance) {
+  const double* happened = tk_happenings(model, instance) + TK_HAPPENING * model->event_count;
+  for (uint32_t k = 0; k < model->relation_count; k++) {
+    const double often = tk_max(happened[TK_HAPPENING * k + 4], happened[TK_HAPPENING * k + 6]);
+    if (often > 10.0 * (double)tk_most_transitions(model)) return (int32_t)k;
+  }
+  return -1;
 }
 
 /* --- Derivatives ---------------------------------------------------------------------------------------------------- */
@@ -169,10 +235,10 @@ static double tk_small_step(const tactus_model* model, const double* x, const do
 /* While modes in turn are looked at, the present discrete section is put aside. */
 static void tk_leave_present(const tactus_model* model, tactus_instance* instance) {
   tk_copy(model->discrete_count, tactus_data_const(instance) + model->layout.discrete,
-          tk_left_mode(model, instance, TK_MOST_TIES));
+          tk_left_mode(model, instance, TK_MOST_TURNS));
 }
 static void tk_return_to_present(const tactus_model* model, tactus_instance* instance) {
-  tk_copy(model->discrete_count, tk_left_mode(model, instance, TK_MOST_TIES),
+  tk_copy(model->discrete_count, tk_left_mode(model, instance, TK_MOST_TURNS),
           tactus_data(instance) + model->layout.discrete);
 }
 
@@ -180,7 +246,7 @@ static void tk_return_to_present(const tactus_model* model, tactus_instance* ins
  * as it is now. */
 static void tk_enter_mode(const tactus_model* model, tactus_instance* instance, int32_t tie) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
-  const double* present = tk_left_mode(model, instance, TK_MOST_TIES);
+  const double* present = tk_left_mode(model, instance, TK_MOST_TURNS);
   const double* own = tk_left_mode(model, instance, (uint32_t)*tk_tie_of(model, instance, tie).left) + 1;
   for (uint32_t k = 0; k < model->discrete_count; k++) {
     discrete[k] = present[k];
@@ -318,11 +384,11 @@ static void tk_shortest_mixture(int32_t count, uint32_t size, const double* cons
 static int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                          double* flow) {
   const uint32_t n = model->state_count;
-  double slope[TK_MOST_TIES][TK_MOST_TIES];
-  const double* flows[TK_MOST_TIES];
-  const double* slopes[TK_MOST_TIES];
-  int32_t ties[TK_MOST_TIES];
-  double share[TK_MOST_TIES];
+  double slope[TK_MOST_TURNS][TK_MOST_TIES];
+  const double* flows[TK_MOST_TURNS];
+  const double* slopes[TK_MOST_TURNS];
+  int32_t ties[TK_MOST_TURNS];
+  double share[TK_MOST_TURNS];
   int32_t count = 0;
   int status = TACTUS_OK;
   tk_leave_present(model, instance);
@@ -362,6 +428,59 @@ static double tk_least_felt(const tactus_model* model, double t) {
   return tk_max(1e-9, 4.0 * tk_soon * tk_event_precision(model, t));
 }
 
+/* What the jump `event` makes of x at t, whoever listens hearing nothing of it: `after`, which may not be x. */
+static int tk_try_jump(const tactus_model* model, tactus_instance* instance, uint32_t event, double t, const double* x,
+                       double* after) {
+  const uint32_t n = model->state_count;
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  double* kept = tk_room(model, instance);
+  double* states = tk_states(model, instance);
+  double* kept_states = kept + model->discrete_count;
+  const double now = instance->time;
+  const int32_t is_planning = instance->is_planning;
+  tk_copy(model->discrete_count, discrete, kept);
+  tk_copy(n, states, kept_states);
+  if (x != states) tk_copy(n, x, states);
+  instance->time = t;
+  if (is_planning == 0) instance->is_planning = 1;
+  const int status = model->fire(model, instance, event);
+  instance->is_planning = is_planning;
+  instance->time = now;
+  tk_copy(n, states, after);
+  tk_copy(n, kept_states, states);
+  tk_copy(model->discrete_count, kept, discrete);
+  return status;
+}
+
+/* The direction of the reaction at (t, x): what the jump changes when the motion approaches its surface slowly, less what it changes even
+ * when the motion does not approach it. Behind a step of the length that differences have; a jump that returns a part of the speed is
+ * linear in it. */
+static int tk_react(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                    const tk_tie_entry* tie) {
+  const uint32_t n = model->state_count;
+  const uint32_t event = (uint32_t)*tie->number;
+  double* moved = tk_room(model, instance) + model->discrete_count + n;
+  const double step = tk_small_step(model, x, tie->probe);
+  for (uint32_t i = 0; i < n; i++) moved[i] = x[i] - step * tie->probe[i];
+  int status = tk_try_jump(model, instance, event, t, moved, tie->direction);
+  for (uint32_t i = 0; i < n && status == TACTUS_OK; i++) tie->direction[i] -= moved[i];
+  if (status == TACTUS_OK && *tie->residue != 0.0) {
+    status = tk_try_jump(model, instance, event, t, x, moved);
+    for (uint32_t i = 0; i < n; i++) tie->direction[i] -= moved[i] - x[i];
+  }
+  double size = 0.0;
+  for (uint32_t i = 0; i < n; i++) size = tk_max(tk_abs(tie->direction[i]), size);
+  if (status != TACTUS_OK) return status;
+  if (!(size > 0.0) || !tk_is_finite(size)) return TACTUS_SINGULAR;
+  for (uint32_t i = 0; i < n; i++) tie->direction[i] /= size;
+  return TACTUS_OK;
+}
+
+/* Whether a tie is that of one jump. */
+static int tk_is_rest(const tactus_model* model, const tk_tie_entry* tie) {
+  return *tie->number < (double)model->event_count && *tie->kind == (double)TK_OF_ONE;
+}
+
 /* How strongly each tie acts at (t, x); `flow` becomes the motion that keeps to them. */
 static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
                         double* strength) {
@@ -369,8 +488,14 @@ static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, do
   const int32_t m = instance->tie_count;
   double matrix[TK_MOST_TIES * TK_MOST_TIES];
   double slope[TK_MOST_TIES];
-  int status = tk_first_mode_tie(model, instance) >= 0 ? tk_mixed_flow(model, instance, t, x, flow)
-                                                       : tk_flows(model, instance, t, x, flow);
+  int status = TACTUS_OK;
+  for (int32_t i = 0; i < m && status == TACTUS_OK; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (tk_is_rest(model, &tie)) status = tk_react(model, instance, t, x, &tie);
+  }
+  if (status != TACTUS_OK) return status;
+  status = tk_first_mode_tie(model, instance) >= 0 ? tk_mixed_flow(model, instance, t, x, flow)
+                                                   : tk_flows(model, instance, t, x, flow);
   if (status == TACTUS_OK) status = tk_tie_slopes(model, instance, t, x, 1.0, flow, slope);
   for (int32_t i = 0; i < m && status == TACTUS_OK; i++) strength[i] = -slope[i];
   for (int32_t j = 0; j < m && status == TACTUS_OK; j++) {
@@ -417,8 +542,8 @@ static void tk_keep_mode(const tactus_model* model, tactus_instance* instance, u
   double* count = tk_left_count(model, instance);
   uint32_t index = 0;
   while (index < (uint32_t)*count && tk_left_mode(model, instance, index)[0] != (double)event) index++;
-  if (index == TK_MOST_TIES) { /* the oldest goes */
-    for (index = 0; index + 1 < TK_MOST_TIES; index++) {
+  if (index == TK_MOST_TURNS) { /* the oldest goes */
+    for (index = 0; index + 1 < TK_MOST_TURNS; index++) {
       tk_copy(1 + model->discrete_count, tk_left_mode(model, instance, index + 1),
               tk_left_mode(model, instance, index));
     }
@@ -466,24 +591,22 @@ static int tk_put_on(const tactus_model* model, tactus_instance* instance, uint3
   return TACTUS_OK;
 }
 
+static int tk_lift(const tactus_model* model, tactus_instance* instance, const tk_tie_entry* tie);
+
 /* Back onto the surface of a tie. */
 static int tk_put_back_on_tie(const tactus_model* model, tactus_instance* instance, int32_t tie) {
   const tk_tie_entry entry = tk_tie_of(model, instance, tie);
-  const uint32_t number = (uint32_t)*entry.number;
   int status = TACTUS_OK;
-  if (number < model->event_count && *entry.kind == (double)TK_OF_ONE) {
-    const tactus_event* event = &model->events[number];
-    for (uint32_t i = 1; i < event->count && status == TACTUS_OK; i++) {
-      if (event->first + i == (uint32_t)*entry.place) continue;
-      const double* watched = tactus_data_const(instance) + model->layout.watched;
-      status = tk_watch(model, instance, instance->time, tk_states(model, instance));
-      /* Only what is at 0: a guard may have parts that hold by a margin. */
-      const double close = 1e-6;
-      if (status == TACTUS_OK && tk_abs(watched[event->first + i]) < close) {
-        status = tk_put_on(model, instance, event->first + i, entry.lift);
-      }
+  if (tk_is_rest(model, &entry)) {
+    const tactus_event* event = &model->events[(uint32_t)*entry.number];
+    const uint64_t near = (uint64_t)*entry.near;
+    status = tk_react(model, instance, instance->time, tk_states(model, instance), &entry);
+    if (status == TACTUS_OK) status = tk_lift(model, instance, &entry);
+    for (uint32_t i = 1; i < event->count && i < 50 && status == TACTUS_OK; i++) {
+      if ((near >> i & 1) != 0) status = tk_put_on(model, instance, event->first + i, entry.lift);
     }
     if (status == TACTUS_OK) status = tk_put_on(model, instance, (uint32_t)*entry.place, entry.direction);
+    if (status == TACTUS_OK) tk_copy(model->state_count, entry.direction, entry.probe);
     return status;
   }
   const int is_mode = *entry.kind != (double)TK_OF_ONE;
@@ -603,7 +726,7 @@ static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, 
   const double soon = tk_soon * tk_event_precision(model, instance->time);
   int accumulates = 1;
   if (before > 0 && tk_first_mode_tie(model, instance) >= 0) return TACTUS_OK;
-  for (uint32_t k = 0; k < kept && instance->tie_count < TK_MOST_TIES; k++) {
+  for (uint32_t k = 0; k < kept && instance->tie_count < (int32_t)tk_most_ties(model); k++) {
     const uint32_t event = (uint32_t)tk_left_mode(model, instance, k)[0];
     const double* mine = happened + TK_HAPPENING * event;
     if (mine[1] + 1.0 < tk_often || instance->time - mine[0] > soon || tk_is_tied(model, instance, event)) continue;
@@ -629,6 +752,7 @@ static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, 
     const int status = tk_put_back_on_tie(model, instance, i);
     if (status != TACTUS_OK) return status;
   }
+  tk_tell(model, instance, accumulates ? TK_TOLD_REST : TK_TOLD_SLIDE, number);
   if (accumulates) {
     instance->rests++;
   } else {
@@ -641,13 +765,88 @@ static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, 
   return tk_settle(model, instance);
 }
 
+/* How fast what is watched at `place` changes along (1, flow) from the present state. */
+static int tk_slope_of(const tactus_model* model, tactus_instance* instance, uint32_t place, const double* flow,
+                       double* slope) {
+  const double* x = tk_states(model, instance);
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  double* moved = tk_stage_vector(model, instance, TK_ERRORS);
+  const double step = tk_small_step(model, x, flow);
+  for (int side = 0; side < 2; side++) {
+    const double by = side == 0 ? step : -step;
+    for (uint32_t i = 0; i < model->state_count; i++) moved[i] = x[i] + by * flow[i];
+    const int status = tk_watch(model, instance, instance->time + by, moved);
+    if (status != TACTUS_OK) return status;
+    *slope = side == 0 ? watched[place] : (*slope - watched[place]) / (2.0 * step);
+  }
+  return TACTUS_OK;
+}
+
+/* Whether a jump that changes the part at `place` of its guard by `size` is among those that accumulate: it is no more than what the motion
+ * makes of that part while events cannot be told apart, and small beside the states or beside what it has been. One that repeats at one
+ * instant, each time as much, is none of them. */
+static int tk_is_accumulating(const tactus_model* model, tactus_instance* instance, uint32_t place, double size,
+                              double largest) {
+  const double* x = tk_states(model, instance);
+  const double* before = tk_stage_vector(model, instance, TK_BEFORE);
+  double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  double strength[TK_MOST_TIES];
+  double slope = 0.0;
+  double most = 0.0;
+  int is_little = 1;
+  for (uint32_t i = 0; i < model->state_count; i++) {
+    is_little = is_little && tk_abs(x[i] - before[i]) <= 1e-3 * (1.0 + tk_abs(x[i]));
+    most = tk_max(tk_abs(x[i]), most);
+  }
+  if (!is_little && !(size <= 1e-3 * largest)) return 0;
+  if (size <= 1e-12 * (1.0 + most)) return 1;
+  const int status = instance->tie_count > 0 ? tk_tied_flow(model, instance, instance->time, x, flow, strength)
+                                             : model->derivative(model, instance, instance->time, x, flow);
+  if (status != TACTUS_OK || tk_slope_of(model, instance, place, flow, &slope) != TACTUS_OK) {
+    tk_clear_failure(instance);
+    return 0;
+  }
+  return size <= 4.0 * tk_abs(slope) * tk_soon * tk_event_precision(model, instance->time);
+}
+
+/* What infinitely many jumps of a tie leave of the states that each of them changes however slow the approach: where these go to a limit, as
+ * a spin of which each takes a part, they are there; a count stays as it is. 0 when the motion would change such a state while it rests:
+ * the jumps hold it, and how is not known. */
+static int tk_put_at_limits(const tactus_model* model, tactus_instance* instance, const tk_tie_entry* tie) {
+  const uint32_t n = model->state_count;
+  const uint32_t event = (uint32_t)*tie->number;
+  double* x = tk_states(model, instance);
+  double* now = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
+  double* next = tk_stage_vector(model, instance, TK_ERRORS);
+  if (tk_try_jump(model, instance, event, instance->time, x, now) != TACTUS_OK) return 0;
+  *tie->residue = 0.0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (tk_abs(now[i] - x[i]) > 1e-9 * (1.0 + tk_abs(x[i]))) *tie->residue = 1.0;
+  }
+  if (*tie->residue == 0.0) return 1;
+  double* changed = tk_stage_vector(model, instance, TK_AFTER); /* 1: it changes */
+  for (uint32_t i = 0; i < n; i++) changed[i] = tk_abs(now[i] - x[i]) > 1e-9 * (1.0 + tk_abs(x[i])) ? 1.0 : 0.0;
+  for (int round = 0; round < 1000; round++) {
+    if (tk_try_jump(model, instance, event, instance->time, now, next) != TACTUS_OK) return 0;
+    if (round < 999) tk_copy(n, next, now);
+  }
+  double* flow = tk_stage_vector(model, instance, TK_STAGES);
+  if (model->derivative(model, instance, instance->time, x, flow) != TACTUS_OK) return 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (changed[i] == 0.0 || tk_abs(next[i] - now[i]) > 1e-9 * (1.0 + tk_abs(now[i]))) continue;
+    if (flow[i] != 0.0) return 0;
+    x[i] = next[i];
+  }
+  return 1;
+}
+
 int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t number) {
   const tactus_event* event = &model->events[number];
   const uint32_t n = model->state_count;
-  if (event->count < 2 || n == 0 || tk_note(model, instance, number) < tk_often ||
-      instance->tie_count >= TK_MOST_TIES) {
-    return TACTUS_OK;
-  }
+  if (event->count < 2 || n == 0) return TACTUS_OK;
+  double* happened = tk_happenings(model, instance) + TK_HAPPENING * number;
+  const int is_at_once = happened[0] == instance->time;
+  const int is_often = tk_note(model, instance, number) >= tk_often;
   const double* x = tk_states(model, instance);
   const double* before = tk_stage_vector(model, instance, TK_BEFORE);
   const double* parts = tk_stage_vector(model, instance, TK_STAGES);
@@ -662,31 +861,48 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
       closing = i;
     }
   }
-  if (closing == 0) return tk_begin_turns(model, instance, number);
-  const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
-  double size = 0.0;
-  for (uint32_t i = 0; i < n; i++) {
-    tie.direction[i] = x[i] - before[i];
-    size = tk_max(tk_abs(tie.direction[i]), size);
+  const double largest = happened[4] = tk_max(happened[4], most);
+  if (!(happened[1] > 0.0)) return TACTUS_OK;
+  int is_changed = 0;
+  for (uint32_t i = 0; i < n; i++) is_changed = is_changed || x[i] != before[i];
+  if (!is_changed || (closing == 0 && !is_at_once)) {
+    return is_often ? tk_begin_turns(model, instance, number) : TACTUS_OK;
   }
-  if (!(size > 0.0)) return tk_begin_turns(model, instance, number);
-  for (uint32_t i = 0; i < n; i++) tie.direction[i] /= size;
+  if (closing == 0 || !tk_is_accumulating(model, instance, event->first + closing, most, largest)) {
+    happened[1] = 0.0;
+    return tk_watch(model, instance, instance->time, x);
+  }
+  int status = tk_watch(model, instance, instance->time, x);
+  if (status != TACTUS_OK || !is_often || instance->tie_count >= (int32_t)tk_most_ties(model)) return status;
+  const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
   *tie.number = (double)number;
   *tie.place = (double)(event->first + closing);
   *tie.kind = (double)TK_OF_ONE;
   tk_zero(model->relation_count, tie.sides);
-  int status = tk_lift(model, instance, &tie);
-  if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  uint64_t near = 0;
+  for (uint32_t i = 1; i < event->count && i < 50; i++) {
+    if (i != closing && tk_abs(watched[event->first + i]) < tk_near) near |= (uint64_t)1 << i;
+  }
+  *tie.near = (double)near;
+  if (!tk_normal(model, instance, (uint32_t)*tie.place, tie.probe)) return tk_settle(model, instance);
+  tk_copy(n, x, tk_stage_vector(model, instance, TK_BEFORE)); /* if nothing holds it there */
   instance->tie_count++;
-  status = tk_put_back_on_tie(model, instance, instance->tie_count - 1);
-  if (status != TACTUS_OK) return status;
+  status = tk_put_on(model, instance, (uint32_t)*tie.place, tie.probe);
+  if (status == TACTUS_OK && !tk_put_at_limits(model, instance, &tie)) status = TACTUS_SINGULAR;
+  if (status == TACTUS_OK) status = tk_put_back_on_tie(model, instance, instance->tie_count - 1);
   double strength[TK_MOST_TIES];
-  status =
-      tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength);
+  if (status == TACTUS_OK) {
+    status =
+        tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength);
+  }
   if (status != TACTUS_OK || !(strength[instance->tie_count - 1] >= 0.0)) {
     instance->tie_count--; /* nothing holds it there */
-    return status == TACTUS_SINGULAR ? TACTUS_OK : status;
+    tk_copy(n, before, tk_states(model, instance));
+    if (status != TACTUS_OK && status != TACTUS_SINGULAR) return tk_fail(instance, status, -1);
+    tk_clear_failure(instance);
+    return tk_settle(model, instance);
   }
+  tk_tell(model, instance, TK_TOLD_REST, number);
   instance->rests++;
   instance->last_tie = (int32_t)number;
   instance->short_parts = 0;
@@ -746,14 +962,18 @@ static int tk_put_still(const tactus_model* model, tactus_instance* instance, in
          tk_put_on(model, instance, (uint32_t)*tie.place, tie.lift) == TACTUS_OK;
 }
 
+static int tk_is_whole(double x) { return x == tk_floor(x); }
+
 int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
   double* happened = tk_happenings(model, instance);
   if (model->state_count == 0) return 0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
     const uint32_t number = model->event_count + k;
     if (model->relations[k].kind != TACTUS_TRUTH || model->relations[k].source > 0) continue;
-    if (happened[TK_HAPPENING * number + 1] < tk_often || tk_is_relation_tied(model, instance, k)) continue;
-    if (instance->tie_count >= TK_MOST_TIES) return 0;
+    const double* mine = happened + TK_HAPPENING * number;
+    const int is_often = mine[1] >= tk_often || (mine[4] >= tk_many && tk_is_whole(mine[4] / tk_many));
+    if (!is_often || tk_is_relation_tied(model, instance, k)) continue;
+    if (instance->tie_count >= (int32_t)tk_most_ties(model)) return 0;
     const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
     const double was = tactus_data(instance)[model->layout.discrete + model->relations[k].held];
     /* Beside the surface along the flow, which crosses it. */
@@ -781,6 +1001,11 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
       continue;
     }
     status = tk_put_back_on_tie(model, instance, instance->tie_count - 1);
+    tk_tell(model, instance, TK_TOLD_SLIDE, number);
+    double* begun = happened + TK_HAPPENING * number + 5;
+    const int is_again = instance->time - begun[0] <= tk_again * tk_event_precision(model, instance->time);
+    begun[0] = instance->time;
+    begun[1] = is_again ? begun[1] + 1.0 : 0.0;
     instance->slides++;
     instance->last_tie = (int32_t)number;
     instance->short_parts = 0;
@@ -813,7 +1038,7 @@ int tk_is_tie(const tactus_model* model) { return model->derivative == tk_tied_d
 static int32_t tk_first_loose(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                               double* share) {
   double strength[TK_MOST_TIES];
-  double* flow = tk_stage_vector(model, instance, TK_STAGES);
+  double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
   if (tk_tied_flow(model, instance, t, x, flow, strength) != TACTUS_OK) return 0;
   for (int32_t i = 0; i < instance->tie_count; i++) {
     *share = strength[i];
@@ -857,6 +1082,7 @@ static void tk_release(const tactus_model* model, tactus_instance* instance, int
     for (uint32_t i = 0; i < model->state_count; i++) x[i] += little * flow[i];
   }
   if (is_mode) instance->is_crossed = 1;
+  tk_tell(model, instance, TK_TOLD_RELEASE, (uint32_t)*tk_tie_of(model, instance, loose).number);
   tk_release_one(model, instance, loose, share);
   for (int32_t i = is_mode ? tk_first_mode_tie(model, instance) : -1; i >= 0; i = tk_first_mode_tie(model, instance)) {
     tk_release_one(model, instance, i, share);
@@ -866,10 +1092,34 @@ static void tk_release(const tactus_model* model, tactus_instance* instance, int
   instance->next_step = 0.0;
 }
 
+/* The first tie that the present state is not on, by more than `most`, or -1: its surface was moved away, as by a kink of its motion. */
+static int32_t tk_first_off(const tactus_model* model, tactus_instance* instance, double most, double* share) {
+  double c[TK_MOST_TIES];
+  if (tk_watch_ties(model, instance, instance->time, tk_states(model, instance), c) != TACTUS_OK) return 0;
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.kind == (double)TK_OTHER_SIDE) continue;
+    *share = c[i] > 0.0 ? 2.0 : -1.0;
+    if (tk_abs(c[i]) > most) return i;
+  }
+  const double* watched = tactus_data_const(instance) + model->layout.watched;
+  if (tk_watch(model, instance, instance->time, tk_states(model, instance)) != TACTUS_OK) return 0;
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (!tk_is_rest(model, &tie)) continue;
+    const tactus_event* event = &model->events[(uint32_t)*tie.number];
+    for (uint32_t k = 1; k < event->count && k < 50; k++) {
+      if (((uint64_t)*tie.near >> k & 1) != 0 && tk_abs(watched[event->first + k]) > most) return i;
+    }
+  }
+  return -1;
+}
+
 void tk_release_loose(const tactus_model* model, tactus_instance* instance) {
   for (int round = 0; round < TK_MOST_TIES && instance->tie_count > 0; round++) {
     double share = 0.0;
-    const int32_t loose = tk_first_loose(model, instance, instance->time, tk_states(model, instance), &share);
+    int32_t loose = tk_first_off(model, instance, tk_near, &share);
+    if (loose < 0) loose = tk_first_loose(model, instance, instance->time, tk_states(model, instance), &share);
     if (loose < 0) return;
     tk_release(model, instance, loose, share);
   }
@@ -878,7 +1128,7 @@ void tk_release_loose(const tactus_model* model, tactus_instance* instance) {
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps) {
   const tactus_model* model = tied->structures[0];
   double* x = tk_states(model, instance);
-  double* between = tk_stage_vector(model, instance, TK_ERRORS);
+  double* between = tk_room(model, instance) + model->discrete_count + 3 * (uint64_t)model->state_count;
   double share = 0.0;
   const double precision = tk_event_precision(model, instance->time);
   int32_t loose = tk_first_loose(model, instance, instance->time, x, &share);
@@ -889,9 +1139,7 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
       const double t = low + 0.5 * (high - low);
       double at = 0.0;
       tk_between(tied, instance, solver, t, between);
-      /* `between` is scratch of what follows. */
-      tk_copy(model->state_count, between, tk_stage_vector(model, instance, TK_AFTER));
-      const int32_t found = tk_first_loose(model, instance, t, tk_stage_vector(model, instance, TK_AFTER), &at);
+      const int32_t found = tk_first_loose(model, instance, t, between, &at);
       if (found >= 0) {
         high = t;
         loose = found;
@@ -904,9 +1152,21 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
     if (high < instance->time) instance->steps = steps;
     instance->time = high;
   }
-  for (int32_t i = 0; i < instance->tie_count; i++) {
-    const int status = tk_put_back_on_tie(model, instance, i);
-    if (status != TACTUS_OK) return status;
+  double off = 0.0;
+  double most = 0.0;
+  for (uint32_t i = 0; i < model->state_count; i++) most = tk_max(tk_abs(x[i]), most);
+  /* So far no step goes astray. */
+  const int32_t torn = tk_first_off(model, instance, 1e-3 * (1.0 + most), &off);
+  if (torn >= 0) {
+    tk_release(model, instance, torn, off);
+    return TACTUS_OK;
+  }
+  /* What puts one back moves others. */
+  for (int round = 0; round < (instance->tie_count > 1 ? 2 : 1); round++) {
+    for (int32_t i = 0; i < instance->tie_count; i++) {
+      const int status = tk_put_back_on_tie(model, instance, i);
+      if (status != TACTUS_OK) return status;
+    }
   }
   if (loose >= 0) tk_release(model, instance, loose, share);
   return TACTUS_OK;

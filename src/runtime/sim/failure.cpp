@@ -197,7 +197,8 @@ class Listening {
   static int fire(const tactus_model* model, tactus_instance* instance, std::uint32_t event) {
     const auto* part = reinterpret_cast<const Part*>(model);
     const std::uint32_t kind = model->events[event].kind;
-    if (kind != TACTUS_AFTER && kind != TACTUS_CHECK && kind != TACTUS_CHOOSE) part->all->fired_.push_back(event);
+    const bool is_told = kind != TACTUS_AFTER && kind != TACTUS_CHECK && kind != TACTUS_CHOOSE;
+    if (is_told && instance->is_planning == 0) part->all->fired_.push_back(event);
     return part->inner->fire(part->inner, instance, event);
   }
 
@@ -206,6 +207,22 @@ class Listening {
   std::vector<const tactus_model*> tables_;
   std::vector<std::uint32_t> fired_;
 };
+
+// Whether the jump leaves all as it is.
+bool changes_nothing(const tactus_model& whole, const tactus_instance& instance, std::uint32_t event) {
+  const std::size_t bytes = tactus_instance_bytes(&whole);
+  std::vector<double> memory(bytes / sizeof(double) + 1);
+  std::memcpy(memory.data(), &instance, bytes);
+  auto* again = reinterpret_cast<tactus_instance*>(memory.data());
+  const tactus_model* model = tk_active(&whole, again);
+  again->is_planning = 1;  // it is tried out: nobody is told
+  if (!model->fire || model->fire(model, again, event) != TACTUS_OK) return false;
+  const auto is_same = [&](std::uint32_t from, std::uint32_t count) {
+    const double* before = tactus_data_const(&instance) + from;
+    return std::equal(before, before + count, tactus_data_const(again) + from);
+  };
+  return is_same(model->layout.states, model->state_count) && is_same(model->layout.discrete, model->discrete_count);
+}
 
 // The events that follow one another for ever at this instant, each once, beginning with that which stands first in the text: found by
 // going on for a while with a copy of the Instance. Empty where they do not repeat.
@@ -272,8 +289,12 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
                                  shorten(block.equations, text_shown));
       std::string first = names.empty() ? "x" : names.front();
       failure.hint =
-          fmt::format("there may be no solution there; or give a better first guess: `boundary {0} with {0}(0) ~ 1;`",
-                      first.substr(0, first.find('[')));
+          first.starts_with("next(")
+              ? "there may be no solution there; the search begins with the values before the jump: equations that are "
+                "linear in what is asked for need none"
+              : fmt::format(
+                    "there may be no solution there; or give a better first guess: `boundary {0} with {0}(0) ~ 1;`",
+                    first.substr(0, first.find('[')));
     }
     if (!failure.unknowns.empty())
       failure.text += "\n  the search stopped with " + list_values(failure.unknowns, values_shown);
@@ -288,6 +309,10 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     const tactus_event* event = has_index && index < model.event_count ? &model.events[index] : nullptr;
     const bool has_relation = has_index && !event && index - model.event_count < model.relation_count;
     const tactus_relation* relation = has_relation ? &model.relations[index - model.event_count] : nullptr;
+    if (relation && relation->kind == TACTUS_TRUTH && relation->source > 0) {  // the guard of an event
+      event = &model.events[relation->source - 1];
+      relation = nullptr;
+    }
     failure.line = event ? event->line : relation ? relation->line : 0;
     std::string place = failure.line ? fmt::format(" (line {})", failure.line) : "";
     if (relation) {
@@ -312,6 +337,22 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
       failure.hint =
           "let what an event changes keep its condition false for a while, such as by two thresholds instead of one; a "
           "longer chain that does end needs `simulation max_transitions = ..`";
+      const bool is_jump = event && event->kind == TACTUS_TRANSITION;
+      if (is_jump && changes_nothing(whole, instance, static_cast<std::uint32_t>(event - model.events))) {
+        failure.text += fmt::format("; `{}` leaves everything as it is", event->name);
+        failure.hint =
+            "its equations hold already for the values before it, from which the search begins, as a balance of energy "
+            "does: "
+            "use one that only the values after it meet, such as `next(v) - next(w) = -(v - w)` for the speeds of an "
+            "elastic "
+            "impact";
+      }
+    }
+    const auto ties = static_cast<std::uint32_t>(instance.tie_count);
+    if (ties >= tk_most_ties(&model) && ties < model.relation_count) {
+      failure.text += fmt::format("; the motion already keeps to {} surfaces", instance.tie_count);
+      failure.hint = fmt::format("it can rest on, or slide along, at most {} surfaces at once; {}", instance.tie_count,
+                                 failure.hint);
     }
   } else if (status == TACTUS_OFF_CONSTRAINTS || status == TACTUS_NO_START) {
     const Tie tie = tie_of(model, instance.failed_index);

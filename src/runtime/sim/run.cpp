@@ -161,8 +161,10 @@ class Run {
   std::vector<std::string> notes_;
   std::vector<Fired> broken_;
   static constexpr int most_ties_told = 6;
-  int ties_told_ = 0;
-  std::int32_t rests_ = 0, slides_ = 0, releases_ = 0, plans_failed_ = 0;
+  std::int64_t ties_told_ = 0;
+  std::int64_t ties_known_ = 0;
+  std::int32_t plans_failed_ = 0;
+  int plans_told_ = 0;
 };
 
 const tactus_model* Run::listen(const tactus_model* table) {
@@ -519,11 +521,6 @@ bool Run::end_part(double close) {
 // The motion has come to rest on a surface, or slides along one, or left one: never silently.
 void Run::tell_of_ties() {
   const tactus_model& model = *tk_active(model_, instance_.get());
-  const auto told = [&](std::int32_t now, std::int32_t& before) {
-    const bool is_new = now > before && ++ties_told_ <= most_ties_told;
-    before = now;
-    return is_new;
-  };
   if (static_cast<std::size_t>(instance_->broken_checks) > broken_.size()) {
     for (std::uint32_t e = 0; e < model.event_count; ++e) {
       const bool is_known = std::any_of(broken_.begin(), broken_.end(), [&](const Fired& b) { return b.event == e; });
@@ -531,26 +528,35 @@ void Run::tell_of_ties() {
       broken_.push_back({e, instance_->time});
     }
   }
-  const auto tie = static_cast<std::uint32_t>(instance_->last_tie);
-  if (told(instance_->rests, rests_)) {
-    notes_.push_back(
-        fmt::format("by t = {:.9g} the jumps of `{}` follow each other without end: the motion rests on its surface",
-                    instance_->time, model.events[tie].name));
+  // Of more than can be asked for, the last ones.
+  const std::int64_t ties = tk_ties_told(instance_.get());
+  for (; ties_known_ < ties; ++ties_known_) {
+    if (ties - ties_known_ > TK_TIES_TOLD || ++ties_told_ > most_ties_told) continue;
+    const tk_tie_told told = tk_told_of_tie(&model, instance_.get(), ties_known_);
+    const auto tie = static_cast<std::uint32_t>(told.number);
+    const std::string time = fmt::format("by t = {:.9g}", told.time);
+    if (told.what == TK_TOLD_REST) {
+      notes_.push_back(
+          fmt::format("{} the jumps of `{}` follow each other without end: the motion rests on its surface", time,
+                      model.events[tie].name));
+    } else if (told.what == TK_TOLD_SLIDE && tie < model.event_count) {
+      notes_.push_back(
+          fmt::format("{} the mode changes to and fro by `{}` and others: the motion is between them, along their "
+                      "surface",
+                      time, model.events[tie].name));
+    } else if (told.what == TK_TOLD_SLIDE) {
+      const std::uint32_t relation = tie - model.event_count;
+      const std::string place =
+          relation < model.relation_count ? fmt::format(" in line {}", model.relations[relation].line) : "";
+      notes_.push_back(fmt::format("{} the comparison{} changes to and fro: the motion slides along it", time, place));
+    } else {
+      notes_.push_back(fmt::format("{} the motion leaves the surface it kept to", time));
+    }
   }
-  if (told(instance_->slides, slides_)) {
-    notes_.push_back(
-        tie < model.event_count
-            ? fmt::format(
-                  "by t = {:.9g} the mode changes to and fro by `{}` and others: the motion is between them, along "
-                  "their surface",
-                  instance_->time, model.events[tie].name)
-            : fmt::format("by t = {:.9g} the comparison in line {} changes to and fro: the motion slides along it",
-                          instance_->time, model.relations[tie - model.event_count].line));
-  }
-  if (told(instance_->releases, releases_))
-    notes_.push_back(fmt::format("by t = {:.9g} the motion leaves the surface it kept to", instance_->time));
-  if (told(instance_->plans_failed, plans_failed_))
+  for (; plans_failed_ < instance_->plans_failed; ++plans_failed_) {
+    if (++plans_told_ > most_ties_told) continue;
     notes_.push_back(fmt::format("by t = {:.9g} a plan found no values that reach its targets", instance_->time));
+  }
 }
 
 // The same in parts. A row at the step's end is left to the caller.
