@@ -592,21 +592,11 @@ class Search {
     if (!told_.insert(ring).second) return;
     const flat::Transition& first = model_.transitions[ring.front()];
     if (ring.size() == 1) {
-      const auto is_event = [](const auto& each) { return each.first == Op::discrete; };
       auto told = diags_.report(first.span, jumps::leads_to_itself, first.name);
       if (!told) return;
-      const auto& read = reads_[ring[0]];
-      if (!read.empty() && std::all_of(read.begin(), read.end(), is_event)) {
-        told.hint(
-            "an event is there until its instant is over: go to a mode in which the transition is not taken, or "
-            "remember when it was, as in "
-            "`when tick && last < t {{ .. next(last) = t; }}`");
-      } else {
-        told.hint(
-            "add to the guard what the jump changes, as in `y <= 0 && y' < 0`, or go to a mode in which the transition "
-            "is not "
-            "taken");
-      }
+      told.hint(
+          "add to the guard what the jump changes, as in `y <= 0 && y' < 0`, or go to a mode in which the transition is "
+          "not taken");
       return;
     }
     std::string chain;
