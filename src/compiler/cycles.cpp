@@ -595,7 +595,8 @@ class Search {
       auto told = diags_.report(first.span, jumps::leads_to_itself, first.name);
       if (!told) return;
       told.hint(
-          "add to the guard what the jump changes, as in `y <= 0 && y' < 0`, or go to a mode in which the transition is "
+          "add to the guard what the jump changes, as in `y <= 0 && y' < 0`, or go to a mode in which the transition "
+          "is "
           "not taken");
       return;
     }
