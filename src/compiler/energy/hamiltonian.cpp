@@ -356,7 +356,8 @@ class Search {
                         has_parameters ? " with the parameters as they are" : "");
     if (sorted_.structure.empty())
       text +=
-          "some entries are numbers only while the parameters stay as they are: for `gonzalez` and `mean_value` give the "
+          "some entries are numbers only while the parameters stay as they are: for `gonzalez` and `mean_value` give "
+          "the "
           "matrices by `storage`\n";
     return text;
   }
