@@ -371,6 +371,14 @@ system
             self.assertLess(abs(told["book.invented"]), 1e-12, solver)
             self.assertAlmostEqual(told["book.dissipated"], 1 - math.cos(1), delta=1e-12)
 
+    def test_a_step_that_is_not_solved_says_so(self):
+        wall = (pathlib.Path(__file__).parent.parent / "examples" / "stiff_wall.tact").read_text()
+        done = self.start(wall, "run", "--json", "--solver", "gonzalez")
+        self.assertEqual(done.returncode, 4)
+        failure = json.loads(done.stdout)["failure"]
+        self.assertIn("implicit step", failure["text"])
+        self.assertIn("smaller --step", failure["hint"])
+
     def test_a_quartic_spring_by_the_mean_value(self):
         text = """simulation ending_time = 5000 step_size = 0.5 solver = mean_value
 boundary q(0) = 1; p(0) = 0;

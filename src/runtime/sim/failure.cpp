@@ -433,6 +433,11 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     failure.hint =
         starting ? "look at its boundary condition: a division by zero, or a root or logarithm of a negative number?"
                  : "the step may be too long for this model: try a smaller --step, or --solver tsit5";
+  } else if (status == TACTUS_DIVERGED || status == TACTUS_SINGULAR) {
+    failure.text = fmt::format("{}, the equations of an implicit step were not solved", when);
+    failure.hint =
+        "a kink or a stiff contact inside the step, as a rule: try a smaller --step, or --solver discrete_gradient or "
+        "passive";
   } else {
     failure.text = fmt::format("{}, the run failed ({})", when, status_name(status));
   }
