@@ -1,7 +1,8 @@
 /* Surfaces that the motion rests on or slides along.
  *
- * Rest. A jump that accumulates (a ball that bounces lower and lower) fires in ever shorter intervals. From then on its surface is
- * kept to by a reaction along the last jump. The guard is the least of its parts: the part c that the jump changes (how fast it
+ * Rest. A jump that accumulates (a ball that bounces lower and lower) fires in ever shorter intervals, and changes no more than the motion
+ * does meanwhile. From then on its surface is kept to by a reaction in the direction in which the jump would act now, were the surface
+ * approached slowly: tried anew at each evaluation. The guard is the least of its parts: the part c that the jump changes (how fast it
  * closes) stays 0 by x' = f + l d, d the jump's direction, c' = 0; parts that it leaves alone (how far it is) stay 0 with it. It
  * rests as long as l pushes, l >= 0: as long as the free flow would enable the jump.
  *
@@ -20,12 +21,14 @@
  * All are ties: a function c of (t, x) that stays 0, and a direction d; several at once solve sum_j (grad c_i . d_j) l_j = - c_i' along f.
  * Derivatives of c are central differences over a power of two, exact where c is linear.
  *
- * In an Instance, at layout.ties: for each event and each relation TK_HAPPENING doubles: when it last happened, how often in a row as soon
- * as it could, the last interval between two that was not 0, and how often in a row that had become shorter; then for each of TK_MOST_TIES
- * TK_TIE doubles (its number: an event, or behind them a relation; the place of c in watched; its kind; its place among the modes
- * below), n of d and n of J d, the direction in which c's other parts are put back, and for each relation its side: 1 where its guard is c, -1
- * where it is -c, else 0 (sign(v) and abs(v) change together, and so they are slid along together); then, of transitions that lately followed each other, how
- * many were kept, and for each of TK_MOST_TIES its event and the discrete section before it; and room for another one. */
+ * In an Instance, at layout.ties: of the last TK_TIES_TOLD ties that began or ended TK_TOLD doubles each, for notes; for each event and each
+ * relation TK_HAPPENING doubles: when it last happened, how often in a row as soon as it could, the last interval between two that was not 0,
+ * how often in a row that had become shorter, then of an event the largest jump of its part, of a relation how often in a row it changed not much
+ * later, when a slide along it last began, and how often in a row that was again; for each of tk_most_ties TK_TIE doubles (tk_tie_entry: its
+ * number is an event, or behind them a relation; its place that of c in watched), n of d, n of J d, the direction in which c's other parts are put
+ * back, n of the normal against which a surface is approached, and for each relation its side: 1 where its guard is c, -1 where it is -c, else 0
+ * (sign(v) and abs(v) change together, and so they are slid along together); then, of transitions that lately followed each other, how many were
+ * kept, for each of TK_MOST_TURNS its event and the discrete section before it, and room for another one; and the room of tk_room. */
 #include "kernel/hybrid.h"
 
 /* Ties at once, and transitions among modes in turn. */
@@ -828,6 +831,9 @@ static int tk_put_at_limits(const tactus_model* model, tactus_instance* instance
   for (uint32_t i = 0; i < n; i++) changed[i] = tk_abs(now[i] - x[i]) > 1e-9 * (1.0 + tk_abs(x[i])) ? 1.0 : 0.0;
   for (int round = 0; round < 1000; round++) {
     if (tk_try_jump(model, instance, event, instance->time, now, next) != TACTUS_OK) return 0;
+    int is_there = 1;
+    for (uint32_t i = 0; i < n; i++) is_there = is_there && next[i] == now[i];
+    if (is_there) break;
     if (round < 999) tk_copy(n, next, now);
   }
   double* flow = tk_stage_vector(model, instance, TK_STAGES);
