@@ -469,6 +469,12 @@ void Session::go_on() {
   if (status != TACTUS_OK && !told_failure_) {
     const tactus_model& model = now.world->model();
     failure_ = sim::describe_failure(model, *now.world->instance().get(), static_cast<tactus_status>(status), false);
+    const live::Planner* planner = now.world->planner();
+    if (status == TACTUS_NO_PLAN && planner && planner->gave_up())
+      failure_->hint = fmt::format(
+          "none of {} searches for it ended in time, the last within {:.3g} s: this machine is busy, or "
+          "the search is long; `else {{ .. }}` says what happens then, and the world goes on",
+          live::most_questions, std::ldexp(live::plan_budget, live::most_questions - 1));
     api::KeptInstance last;
     last.keep(model, *now.world->instance().get());
     api::blame(*failure_, model, last, now.world->timing().period, code_texts_, {.overrides = options_.overrides});

@@ -101,6 +101,7 @@ int Planner::refuse(const tactus_model* table, tactus_instance* instance, std::u
   question.is_wanted = false;
   question.asked = 0;
   add_one(counts_.failed);
+  gave_up_.store(question.is_late, std::memory_order_relaxed);
   return tk_refuse_plan(table, instance, plan);
 }
 

@@ -7,7 +7,7 @@
 //
 // An answer that is not there at t + budget is late: the plan is asked for again from where the world is then, with twice the budget. One
 // found for other modes than the world is in (something happened that the copy did not know of) is asked for again while its guard holds, else
-// it is dropped. The third that is not in time has failed.
+// it is dropped. When the eighth, with 2.56 s, is not in time either, the plan has failed.
 //
 // Functions marked RT are for the loop's thread: no allocation, lock or system call. The worker looks for work a thousand times a second,
 // since waking it would be a system call.
@@ -26,7 +26,7 @@
 namespace live {
 
 inline constexpr double plan_budget = 0.02;  // s on the clock, of the first question
-inline constexpr int most_questions = 3;
+inline constexpr int most_questions = 8;     // each with twice the budget of the one before
 
 // How the loop steps, which the worker does alike.
 struct Pace {
@@ -55,6 +55,8 @@ class Planner {
     std::atomic<std::int64_t> begun = 0, failed = 0, late = 0, dropped = 0;
   };
   const Counts& counts() const { return counts_; }
+  // Whether the plan that failed last did so because no search for it ended in time.
+  bool gave_up() const { return gave_up_.load(std::memory_order_relaxed); }
 
  private:
   enum State : int { idle, sent, answered };
@@ -85,6 +87,7 @@ class Planner {
   std::vector<std::unique_ptr<Question>> questions_;  // one a plan
   std::int64_t tick_ = 0;
   Counts counts_;
+  std::atomic<bool> gave_up_ = false;
   sim::Instance copy_;  // the worker's
   std::atomic<bool> is_over_ = false;
   std::thread worker_;  // last: it uses all of the above
