@@ -80,6 +80,9 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
  * taken again begins with it, as with the states. */
 enum { TK_LEDGER_BEFORE = TK_STAGES + 20 };
 
+/* An energy with its gradient, in scratch that is free behind a part. */
+enum { TK_ENERGY_AT = TK_STAGES + 12 };
+
 static void tk_copy_ledger(const tactus_model* model, tactus_instance* instance, int is_back) {
   if (model->ledger == 0 || model->state_count == 0) return;
   double* const ledger = tactus_data(instance) + model->layout.discrete + model->ledger - 1;
@@ -355,6 +358,18 @@ static int tk_tied_solver(int solver) {
   }
 }
 
+/* What the states say of the balance of energy: stored - supplied + dissipated. */
+static int tk_account(const tactus_model* model, tactus_instance* instance, double* account) {
+  const double* x = tk_states(model, instance);
+  double* at = tk_stage_vector(model, instance, TK_ENERGY_AT);
+  const int status = model->energy(model, instance, instance->time, x, at);
+  if (status != TACTUS_OK) return tk_fail(instance, status, -1);
+  *account = at[model->state_count];
+  if (model->book_supplied != 0) *account -= x[model->book_supplied - 1];
+  if (model->book_dissipated != 0) *account += x[model->book_dissipated - 1];
+  return TACTUS_OK;
+}
+
 /* are_guards_kept: copy 0 has the guards at the present time. */
 static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
@@ -370,9 +385,24 @@ static int tk_next_part(const tactus_model* model, tactus_instance* instance, in
   tk_tie(model, &tied);
   tied.structures = inner;
   const int used = tk_tied_solver(solver);
-  int status = tk_free_part(&tied, instance, used, h, tolerance, t_end, 0);
+  /* What the part, and being put back onto the surface, changes in the balance is booked. */
+  const int keeps_energy = tactus_needs_energy(solver) && model->ledger != 0 && model->state_count > 0;
+  double* booked = tactus_data(instance) + model->layout.discrete + model->ledger - 1 + TACTUS_LEDGER_BOOKED;
+  double account = 0.0;
+  double owed = 0.0;
+  int status = TACTUS_OK;
+  if (keeps_energy) {
+    owed = *booked;
+    status = tk_account(model, instance, &account);
+    owed -= account;
+  }
+  if (status == TACTUS_OK) status = tk_free_part(&tied, instance, used, h, tolerance, t_end, 0);
   if (status != TACTUS_OK || !(instance->time > from)) return status;
   status = tk_end_tied_part(&tied, instance, used, from, steps);
+  if (status == TACTUS_OK && keeps_energy) {
+    status = tk_account(model, instance, &account);
+    *booked = account + owed;
+  }
   if (solver == TACTUS_CVODE) tk_tsit5_as_cvode(model, instance);
   return status;
 }
