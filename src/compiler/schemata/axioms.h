@@ -2,6 +2,7 @@
 // not yet written out. Leaves: one formula each, for people.
 //
 //   v- . f     f at the instant v- before a jump;  v+ after it;  t1- t1+ .. of the end of the first phase ..
+//              @v- @v+ @t1- .. in a program that has a name like one of them
 #pragma once
 
 #include <string>
