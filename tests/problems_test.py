@@ -455,6 +455,7 @@ class Failures(ProblemTest):
     def test_a_parameter_that_is_zero_is_named(self):
         failure, _ = self.failed("parameter k = 0; boundary x(0) = 1;\nsystem\n  a = 2 * x;\n  x' = a / k;", "not_finite")
         self.assertIn("`x' = a / k` (line 5) gives x' = inf with a = 2, k = 0", failure["text"])
+        self.assertIn("a division by zero", failure["hint"])
 
     def test_a_motion_that_ends_does_not_creep_on(self):
         # x^2 = 1 - t ends at t = 1; beyond it 0 draws x from both sides.

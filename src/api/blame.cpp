@@ -163,6 +163,8 @@ void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last,
   if (!origin && failed >= 0 && static_cast<std::uint32_t>(failed) < model.state_count)
     origin = origin_of_state(origins, motion, model.state_names[failed]);
   if (origin) tell(failure, *origin, values, point.t > failure.time);
+  if (origin && is_found && !(point.t > failure.time))
+    failure.hint = "no step is short enough for that: a division by zero, or a root or logarithm of a negative number?";
 }
 
 }  // namespace api
