@@ -288,7 +288,8 @@ system
         failure = self.failed(text)
         self.assertEqual(failure["kind"], "no_plan")
         self.assertRegex(failure["text"], r"^at t = 1, the plan `Throw` \(line \d+\) found no values for `v` with which its targets are "
-                                          r"reached\n  in `ball\.Held`")
+                                          r"reached\n  nearest: v\[1\] = \S+, v\[2\] = \S+; the targets, in their order, are then off by "
+                                          r"1(\.\d+)?, \S+\n  in `ball\.Held`")
         self.assertEqual(failure["hint"], "begin the search nearer to a solution: the values behind `choose` are where it begins; or "
                                           "say what happens then: `else { .. }`, and the run goes on")
         told = self.run_model(text + " else { }")

@@ -58,6 +58,9 @@ double tk_guard_precision(const tactus_model* model, double t, double slope);
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);
 /* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
 int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
+/* Behind a search that found nothing: the values that came nearest, then, from tk_most_chosen on, what their targets leave over; not finite
+ * when no motion reached its end. */
+const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* instance);
 /* Unknowns of a plan of this model, at most. */
 uint32_t tk_most_chosen(const tactus_model* model);
 /* What a motion that leaves `left` over of the targets of a plan moves by when the chosen values u do: `matrix`, as many rows as columns.

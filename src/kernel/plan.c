@@ -194,6 +194,7 @@ int tk_search_for_plan(const tactus_model* whole, tactus_instance* instance, uin
   tk_search s = tk_search_of(whole, instance, plan->chosen_count);
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   tk_copy(s.count, watched + plan->guess, s.u);
+  for (uint32_t i = 0; i < s.count; i++) s.left[i] = tk_infinite();
   instance->plan_runs = 0;
   instance->plan_differences = 0;
   tk_put_aside(whole, instance);
@@ -203,6 +204,10 @@ int tk_search_for_plan(const tactus_model* whole, tactus_instance* instance, uin
   instance->plan_runs = runs;
   tk_copy(s.count, s.u, u);
   return status == TACTUS_OK ? TACTUS_OK : TACTUS_NO_PLAN;
+}
+
+const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* instance) {
+  return tactus_data_const(instance) + whole->layout.plan + tk_header_size() + whole->layout.snapshot;
 }
 
 int tk_plan_slopes(const tactus_model* whole, tactus_instance* instance, uint32_t index, const double* u, double* left,

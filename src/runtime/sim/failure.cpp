@@ -9,10 +9,13 @@
 #include <set>
 #include <string_view>
 
+#include "kernel/hybrid.h"
 #include "kernel/kernel.h"
 
 namespace sim {
 namespace {
+
+constexpr std::size_t values_shown = 8;
 
 // "a; b; c" -> its parts. A table writes names of unknowns this way (abi/model.h).
 std::vector<std::string> split(std::string_view list) {
@@ -87,25 +90,44 @@ Tie tie_of(const tactus_model& model, std::int32_t row) {
   return tie;
 }
 
-// " for `v`, `T`": what the plan that `event` begins chooses, each vector once.
-std::string chosen_names(const tactus_model& whole, std::uint32_t event) {
+// `v[1]`, `T`: what a plan chooses, by the names it has inside the plan.
+std::vector<std::string> chosen_names(const tactus_model& whole, const tactus_plan& plan) {
+  std::vector<std::string> names;
+  const std::string prefix = std::string(plan.name) + ".";
+  for (std::uint32_t k = plan.first_chosen; k < plan.first_chosen + plan.chosen_count; ++k) {
+    if (whole.state_names == nullptr || whole.plan_places[k] >= whole.state_count) return {};  // a table filled by hand
+    std::string_view name = whole.state_names[whole.plan_places[k]];
+    if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
+    names.emplace_back(name);
+  }
+  return names;
+}
+
+// " for `v`, `T`": each vector once.
+std::string print_chosen(const std::vector<std::string>& names) {
   std::string text;
   std::string last;
-  for (std::uint32_t p = 0; p < whole.plan_count; ++p) {
-    const tactus_plan& plan = whole.plans[p];
-    if (plan.event != event) continue;
-    for (std::uint32_t k = plan.first_chosen; k < plan.first_chosen + plan.chosen_count; ++k) {
-      if (whole.state_names == nullptr || whole.plan_places[k] >= whole.state_count) continue;
-      std::string_view name = whole.state_names[whole.plan_places[k]];
-      const std::string prefix = std::string(plan.name) + ".";
-      if (name.starts_with(prefix)) name.remove_prefix(prefix.size());
-      name = name.substr(0, name.find('['));
-      if (name == last) continue;
-      last = name;
-      text += fmt::format("{}`{}`", text.empty() ? " for " : ", ", name);
-    }
+  for (const std::string& name : names) {
+    const std::string whole = name.substr(0, name.find('['));
+    if (whole != last) text += fmt::format("{}`{}`", text.empty() ? " for " : ", ", whole);
+    last = whole;
   }
   return text;
+}
+
+// How near a search that found nothing came. In real time the search was made in a copy, and nothing is known here.
+std::string nearest_plan(const tactus_model& whole, const tactus_instance& instance, const tactus_plan& plan,
+                         const std::vector<std::string>& names) {
+  if (instance.plans_wait) return "";
+  const double* values = tk_nearest_plan(&whole, &instance);
+  const double* left = values + tk_most_chosen(&whole);
+  if (!std::isfinite(left[0])) return "\n  with the values it begins with, the motion does not get as far as the targets";
+  std::vector<NamedValue> nearest;
+  for (std::size_t i = 0; i < names.size(); ++i) nearest.push_back({names[i], values[i]});
+  std::string off;
+  for (std::uint32_t i = 0; i < plan.chosen_count; ++i) off += fmt::format("{}{:.3g}", i == 0 ? "" : ", ", left[i]);
+  return fmt::format("\n  nearest: {}; the targets, in their order, are then off by {}",
+                     list_values(nearest, values_shown), off);
 }
 
 // "`ball.Rolling`, `clock.Stopped`"; empty without modes.
@@ -253,7 +275,6 @@ std::vector<std::uint32_t> endless_chain(const tactus_model& whole, const tactus
 Failure describe_failure(const tactus_model& whole, const tactus_instance& instance, tactus_status status,
                          bool starting) {
   const tactus_model& model = *tk_active(&whole, &instance);
-  constexpr std::size_t values_shown = 8;
   constexpr std::size_t text_shown = 400;
   Failure failure;
   failure.status = status;
@@ -395,12 +416,15 @@ Failure describe_failure(const tactus_model& whole, const tactus_instance& insta
     failure.text = fmt::format("{}, the transitions `{}` (line {}) and `{}` (line {}) are both enabled and disagree",
                                when, first.name, first.line, second.name, second.line);
     failure.hint = "let their guards exclude each other: `tactus check` shows where both hold";
-  } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0) {
+  } else if (status == TACTUS_NO_PLAN && instance.failed_index >= 0 &&
+             tk_plan_of(&whole, static_cast<std::uint32_t>(instance.failed_index)) >= 0) {
     const tactus_event& event = model.events[instance.failed_index];
     failure.line = event.line;
-    failure.text =
-        fmt::format("{}, the plan `{}` (line {}) found no values{} with which its targets are reached", when,
-                    event.name, event.line, chosen_names(whole, static_cast<std::uint32_t>(instance.failed_index)));
+    const tactus_plan& plan = whole.plans[tk_plan_of(&whole, static_cast<std::uint32_t>(instance.failed_index))];
+    const std::vector<std::string> names = chosen_names(whole, plan);
+    failure.text = fmt::format("{}, the plan `{}` (line {}) found no values{} with which its targets are reached", when,
+                               event.name, event.line, print_chosen(names));
+    failure.text += nearest_plan(whole, instance, plan, names);
     failure.hint =
         "begin the search nearer to a solution: the values behind `choose` are where it begins; or say what happens "
         "then: `else { .. }`, and the run goes on";
