@@ -670,7 +670,7 @@ class Everything(HybridTest):
                 text = (EXAMPLES / file).read_text()
                 until = min(20.0, float(re.search(r"ending_time = ([\d.]+)", text).group(1)))
                 tactus("export", "c", EXAMPLES / file, "-o", folder)
-                subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1"], check=True, capture_output=True)
+                subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O1 -Wall -Wextra -Wpedantic -Werror"], check=True, capture_output=True)
                 name = pathlib.Path(file).stem
                 there = subprocess.run([f"{folder}/{name}", "--until", str(until)], capture_output=True, text=True, timeout=300, check=False)
                 self.assertEqual(there.returncode, 0, there.stderr)

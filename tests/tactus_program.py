@@ -39,7 +39,7 @@ class ProgramTest(unittest.TestCase):
         """To the last bit: every row of every recorded name, compiled without optimisation."""
         with tempfile.TemporaryDirectory() as folder:
             self.tactus(text, "export c", "-o", folder, folder=folder)
-            subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O0"], check=True, capture_output=True)
+            subprocess.run(["make", "-s", "-C", folder, "CFLAGS=-O0 -Wall -Wextra -Wpedantic -Werror"], check=True, capture_output=True)
             for solver in solvers:
                 there = subprocess.run([f"{folder}/m", "--solver", solver], capture_output=True, text=True, timeout=60, check=True)
                 rows = list(csv.DictReader(io.StringIO(there.stdout)))

@@ -83,7 +83,7 @@ std::string specialised_loop(const ir::Program& program, const std::string& name
                                        {TACTUS_TSIT5, "TACTUS_TSIT5", "tk_tsit5"},
                                        {TACTUS_DOP853, "TACTUS_DOP853", "tk_dop853"}};
   const int solver = default_solver(program);
-  if (!program.structures.empty()) return "";
+  if (!program.structures.empty() || !program.subsystems.empty()) return "";  // loops over others
   if (solver == TACTUS_MIDPOINT || solver == TACTUS_DISCRETE_GRADIENT || solver == TACTUS_PASSIVE) {
     const std::string call = solver == TACTUS_PASSIVE
                                  ? fmt::format("tk_passive_run(&{}_model, instance, &tk_euler, h, count, 1)", name)
