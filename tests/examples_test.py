@@ -608,6 +608,8 @@ class StickSlip(ExampleTest):
                     continue
                 got = values(self.FILE, "--until", f"{(interval[0] + interval[1]) / 2}", "--show", "x',rub,pull")
                 self.assertEqual(self.component(got, f"x'[{i + 1}]"), 0.1)
+                # It moves evenly: friction is what the spring asks for.
+                self.assert_close(self.component(got, f"rub[{i + 1}]"), -self.component(got, f"pull[{i + 1}]"), 1e-9, "rub")
 
     def test_on_a_fast_belt_nothing_sticks(self):
         done = subprocess.run([TACTUS, "run", str(EXAMPLES / self.FILE), "--set", "belt=1.5", "--json"], capture_output=True, text=True,

@@ -310,6 +310,25 @@ system x' = v; v' = -0.5 * sign(v) + (if t > 3 then 1 else 0);"""
                     self.assertAlmostEqual(row["x"], 1, delta=1e-7)
             self.assertAlmostEqual(rows[-1]["x"], 1.25, delta=1e-6)
 
+    def test_friction_that_holds_is_what_the_other_forces_ask_for(self):
+        # v = 0.5 - 0.7 t + 0.15 t^2 until it stands still; it is let go when the pull is 0.7. Steps of tsit5 are longer than the rows are apart, so
+        # that rows inside the last part before the friction lets go are among them.
+        text = """simulation ending_time = 4
+boundary x(0) = 0, v(0) = 0.5;
+system x' = v;  pull = 0.3 * t;  rub = -0.7 * sign(v);  v' = pull + rub;  a = v';  both = (rub, 2 * rub + 1);"""
+        stands, leaves = (0.7 - math.sqrt(0.49 - 0.3)) / 0.3, 0.7 / 0.3
+        for words in [*SOLVERS, ["--solver", "cvode"], ["--solver", "tsit5", "--step", "0.5"]]:
+            held = 0
+            for row in self.rows(text, "--every", "0.01", *words):
+                t = row["t"]
+                holds = stands + 1e-6 < t < leaves - 1e-6
+                held += holds
+                rub = -row["pull"] if holds else -0.7
+                self.assertAlmostEqual(row["rub"], rub, delta=1e-9, msg=f"{words} at {t}")
+                self.assertAlmostEqual(row["a"], row["pull"] + rub, delta=1e-9)
+                self.assertAlmostEqual(row["both[2]"], 2 * rub + 1, delta=1e-9)
+            self.assertEqual(held, 145)
+
     def test_two_blocks_stick_at_once(self):
         # Two blocks with dry friction on two floors, joined by a spring too weak to move either: both rest.
         text = """simulation ending_time = 10 tolerance = 1e-9
@@ -428,8 +447,9 @@ automaton heater in On, Off;
 boundary T(0) = 18, used(0) = 0;
 system
   loss = if t > 3 then 3 else 0.5;
-  T' = (if heater.On then 2 else 0) - loss;
-  used' = if heater.On then 2 else 0;
+  given = if heater.On then 2 else 0;
+  T' = given - loss;
+  used' = given;
   transition TurnOff in heater.On  when T >= 20 { goto heater.Off; }
   transition TurnOn  in heater.Off when T < 20  { goto heater.On; }"""
         for words in SOLVERS:
@@ -438,6 +458,9 @@ system
                 if 1.4 < row["t"] <= 3:
                     self.assertAlmostEqual(row["T"], 20, delta=1e-7)
                     self.assertAlmostEqual(row["used"], 2 * 4 / 3 + 0.5 * (row["t"] - 4 / 3), delta=1e-6)
+                    if row["t"] < 2.95:
+                        self.assertAlmostEqual(row["given"], 0.5, delta=1e-9)
+                    self.assertIn(row["heater"], (0, 1))
             self.assertAlmostEqual(rows[-1]["T"], 18, delta=1e-6)
             told = self.run_model(text, *words)
             self.assertTrue(any("to and fro" in note for note in told["notes"]), told["notes"])

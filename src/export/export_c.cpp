@@ -275,7 +275,7 @@ double {0}_get(tactus_instance* instance, const char* name) {{
     const tactus_channel* channel = &{0}_model.channels[k];
     if (!{0}_names(name, channel, &component)) continue;
     if ({0}_model.relation_count > 0 && tk_settle(&{0}_model, instance) != TACTUS_OK) break;
-    if ({0}_model.outputs(&{0}_model, instance, instance->time, states) != TACTUS_OK) break;
+    if (tk_outputs(&{0}_model, instance, instance->time, states) != TACTUS_OK) break;
     return tactus_data(instance)[{0}_model.layout.outputs + channel->at + component];
   }}
   return tk_from_bits(0x7ff8000000000000u);

@@ -448,6 +448,7 @@ static void tk_ask_at_steps(const tactus_model* model, tactus_instance* instance
 }
 
 int tk_fire(const tactus_model* whole, tactus_instance* instance) {
+  tk_settle_ties(tk_active(whole, instance), instance);
   const int is_due = tk_is_due(whole, instance);
   const int status = is_due ? tk_fire_all(whole, instance) : TACTUS_OK;
   const tactus_model* model = tk_active(whole, instance);

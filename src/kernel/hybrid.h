@@ -116,6 +116,10 @@ int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance);
 /* The table whose motion keeps to the surfaces, into `tied`. */
 void tk_tie(const tactus_model* model, tactus_model* tied);
 int tk_is_tie(const tactus_model* model);
+/* Around a part: from here to there the ties of its beginning are those of which rows inside it speak; those that have become loose at its
+ * end are released when it is settled, before anything happens. */
+void tk_open_part(const tactus_model* model, tactus_instance* instance);
+void tk_settle_ties(const tactus_model* model, tactus_instance* instance);
 /* Behind a part of such a motion from `from`, with so many steps of the grid before it, to the present time: back onto the surfaces, and
  * up to where it leaves one. */
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps);

@@ -34,6 +34,9 @@ int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance,
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
+/* Every recorded name at (t, x), into the outputs section: what a host asks instead of the table's `outputs`. While the motion slides, names are the
+ * mixture of both sides that holds it there, modes aside; ties.c. */
+int tk_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x);
 /* What the motion rests on and slides along: ties.c. Doubles of an Instance that it needs. */
 uint32_t tk_ties_size(const tactus_model* model);
 /* Surfaces that the motion can keep to at once: ties.c. */

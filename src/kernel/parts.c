@@ -373,11 +373,13 @@ static int tk_account(const tactus_model* model, tactus_instance* instance, doub
 /* are_guards_kept: copy 0 has the guards at the present time. */
 static int tk_next_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance,
                         double t_end, int are_guards_kept) {
+  tk_settle_ties(model, instance);
+  const int was_tied = instance->tie_count > 0;
+  if (was_tied) tk_release_loose(model, instance);
+  tk_open_part(model, instance);
   if (instance->tie_count == 0) {
-    return tk_free_part(model, instance, solver, h, tolerance, t_end, are_guards_kept);
+    return tk_free_part(model, instance, solver, h, tolerance, t_end, are_guards_kept && !was_tied);
   }
-  tk_release_loose(model, instance);
-  if (instance->tie_count == 0) return tk_free_part(model, instance, solver, h, tolerance, t_end, 0);
   tactus_model tied;
   const tactus_model* inner[1] = {model};
   const double from = instance->time;
@@ -437,6 +439,7 @@ int tk_event_steps(const tactus_model* all, tactus_instance* instance, int solve
       if (status == TACTUS_OK) tk_mark_scheduled(model, instance, slack);
     } else {
       status = tk_next_part(model, instance, solver, h, 0.0, tk_infinite(), is_quiet);
+      tk_settle_ties(model, instance);
     }
     is_quiet = status == TACTUS_OK && whole == 0 && !tk_is_due(model, instance);
     if (status == TACTUS_OK) status = tk_fire(all, instance);

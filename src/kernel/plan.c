@@ -127,6 +127,7 @@ static int tk_try_out(const tactus_model* whole, tactus_instance* instance, cons
     if (ends || status != TACTUS_OK) continue;
     model = tk_active(whole, instance);
     status = tk_part(whole, instance, TACTUS_TSIT5, 0.0, tk_plan_tolerance, from + 1e6);
+    tk_settle_ties(model, instance);
     if (matrix && status == TACTUS_OK) tk_follow_part(model, instance, from);
   }
   if (status != TACTUS_OK) return status;

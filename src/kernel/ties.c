@@ -28,7 +28,7 @@
  * number is an event, or behind them a relation; its place that of c in watched), n of d, n of J d, the direction in which c's other parts are put
  * back, n of the normal against which a surface is approached, and for each relation its side: 1 where its guard is c, -1 where it is -c, else 0
  * (sign(v) and abs(v) change together, and so they are slid along together); then, of transitions that lately followed each other, how many were
- * kept, for each of TK_MOST_TURNS its event and the discrete section before it, and room for another one; and the room of tk_room. */
+ * kept, for each of TK_MOST_TURNS its event and the discrete section before it, and room for another one; the room of tk_room; and tk_last_part. */
 #include "kernel/hybrid.h"
 
 /* Ties at once, and transitions among modes in turn. */
@@ -48,7 +48,7 @@ static const double tk_near = 1e-6;
 /* What the reactions of modes in turn may be off by. */
 static const double tk_slack = 1e-7;
 
-enum { TK_TOLD = 3, TK_HAPPENING = 7, TK_TIE = 6 };
+enum { TK_TOLD = 3, TK_HAPPENING = 7, TK_TIE = 6, TK_LAST_PART = 4 };
 /* Of a tie. Those of modes in turn: with a reaction; without; and one whose surface is another's. */
 enum { TK_OF_ONE = 0, TK_RESTING_MODE = 1, TK_SLIDING_MODE = 2, TK_OTHER_SIDE = 3 };
 /* Intervals that became shorter so often in a row accumulate. */
@@ -81,7 +81,7 @@ uint32_t tk_ties_size(const tactus_model* model) {
   if (model->relation_count == 0) return 0;
   return TK_HAPPENING * tk_happening_count(model) + tk_most_ties(model) * tk_tie_size(model) + 1 +
          (TK_MOST_TURNS + 1) * (1 + model->discrete_count) + model->discrete_count + 4 * model->state_count +
-         TK_TOLD * TK_TIES_TOLD;
+         TK_TOLD * TK_TIES_TOLD + TK_LAST_PART + model->discrete_count + model->watch_count + 2 * model->output_count;
 }
 
 /* What has become of ties lately stands first, for it outlasts structures. */
@@ -143,6 +143,21 @@ static double* tk_room(const tactus_model* model, tactus_instance* instance) {
   return tk_left_mode(model, instance, TK_MOST_TURNS + 1);
 }
 
+/* A part that ended, until what has become of its ties is settled: for rows inside it. */
+typedef struct tk_last_part {
+  double* is_open;
+  double* ties;  /* so many held the motion in it, the first ones; others have begun at its end */
+  double* loose; /* 1 + the tie that it ended by, or 0 */
+  double* share; /* of that one, there */
+  double* room;  /* for outputs: a discrete section, what is watched, and two of outputs */
+} tk_last_part;
+
+static tk_last_part tk_last_part_of(const tactus_model* model, tactus_instance* instance) {
+  double* at = tk_room(model, instance) + model->discrete_count + 4 * (uint64_t)model->state_count;
+  const tk_last_part part = {at, at + 1, at + 2, at + 3, at + TK_LAST_PART};
+  return part;
+}
+
 /* The first tie of modes in turn, or -1. */
 static int32_t tk_first_mode_tie(const tactus_model* model, tactus_instance* instance) {
   for (int32_t i = 0; i < instance->tie_count; i++) {
@@ -185,6 +200,7 @@ void tk_forget_ties(const tactus_model* model, tactus_instance* instance) {
   }
   instance->tie_count = 0;
   *tk_left_count(model, instance) = 0.0;
+  *tk_last_part_of(model, instance).is_open = 0.0;
 }
 
 /* It happens now: how often in a row as soon as it could. */
@@ -383,15 +399,17 @@ static void tk_shortest_mixture(int32_t count, uint32_t size, const double* cons
   }
 }
 
-/* The flow of modes in turn: their mixture. Flows are kept where lifts are, which such ties do not need. */
-static int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x,
-                         double* flow) {
+/* The flow of modes in turn: their mixture, and the share of each, in the order of their ties, if there is room for them. Flows are kept where lifts are, which such
+ * ties do not need. */
+static int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
+                         double* shares) {
   const uint32_t n = model->state_count;
+  double own[TK_MOST_TURNS];
+  double* share = shares ? shares : own;
   double slope[TK_MOST_TURNS][TK_MOST_TIES];
   const double* flows[TK_MOST_TURNS];
   const double* slopes[TK_MOST_TURNS];
   int32_t ties[TK_MOST_TURNS];
-  double share[TK_MOST_TURNS];
   int32_t count = 0;
   int status = TACTUS_OK;
   tk_leave_present(model, instance);
@@ -484,9 +502,9 @@ static int tk_is_rest(const tactus_model* model, const tk_tie_entry* tie) {
   return *tie->number < (double)model->event_count && *tie->kind == (double)TK_OF_ONE;
 }
 
-/* How strongly each tie acts at (t, x); `flow` becomes the motion that keeps to them. */
+/* How strongly each tie acts at (t, x), and the shares of modes in turn, if there is room for them; `flow` becomes the motion that keeps to them. */
 static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
-                        double* strength) {
+                        double* strength, double* shares) {
   const uint32_t n = model->state_count;
   const int32_t m = instance->tie_count;
   double matrix[TK_MOST_TIES * TK_MOST_TIES];
@@ -497,7 +515,7 @@ static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, do
     if (tk_is_rest(model, &tie)) status = tk_react(model, instance, t, x, &tie);
   }
   if (status != TACTUS_OK) return status;
-  status = tk_first_mode_tie(model, instance) >= 0 ? tk_mixed_flow(model, instance, t, x, flow)
+  status = tk_first_mode_tie(model, instance) >= 0 ? tk_mixed_flow(model, instance, t, x, flow, shares)
                                                    : tk_flows(model, instance, t, x, flow);
   if (status == TACTUS_OK) status = tk_tie_slopes(model, instance, t, x, 1.0, flow, slope);
   for (int32_t i = 0; i < m && status == TACTUS_OK; i++) strength[i] = -slope[i];
@@ -533,7 +551,85 @@ static int tk_tied_flow(const tactus_model* model, tactus_instance* instance, do
 static int tk_tied_derivative(const tactus_model* tied, tactus_instance* instance, double t, const double* x,
                               double* dx) {
   double strength[TK_MOST_TIES];
-  return tk_tied_flow(tied->structures[0], instance, t, x, dx, strength);
+  return tk_tied_flow(tied->structures[0], instance, t, x, dx, strength, 0);
+}
+
+/* --- What is recorded ------------------------------------------------------------------------------------------------- */
+
+/* What is recorded of the present side of all ties. */
+static int tk_add_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x, double share,
+                          const double* less, double* sum) {
+  const double* outputs = tactus_data_const(instance) + model->layout.outputs;
+  const int status = model->outputs(model, instance, t, x);
+  for (uint32_t k = 0; k < model->output_count && status == TACTUS_OK; k++) {
+    const double by = less ? outputs[k] - less[k] : outputs[k];
+    if (by != 0.0 && share != 0.0) sum[k] += share * by;
+  }
+  return status;
+}
+
+/* The mixture of what is recorded on all sides, by the strengths and shares that mix the flow: into `sum`. */
+static int tk_mix_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x,
+                          double* sum, double* base) {
+  double strength[TK_MOST_TIES];
+  double share[TK_MOST_TURNS];
+  double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
+  int status = tk_tied_flow(model, instance, t, x, flow, strength, share);
+  const int has_modes = tk_first_mode_tie(model, instance) >= 0;
+  int32_t mode = 0;
+  tk_zero(model->output_count, sum);
+  if (status == TACTUS_OK && !has_modes) status = tk_add_outputs(model, instance, t, x, 1.0, 0, sum);
+  if (has_modes) tk_leave_present(model, instance);
+  for (int32_t i = 0; i < instance->tie_count && has_modes && status == TACTUS_OK; i++) {
+    if (*tk_tie_of(model, instance, i).kind == (double)TK_OF_ONE) continue;
+    tk_enter_mode(model, instance, i);
+    status = tk_add_outputs(model, instance, t, x, share[mode++], 0, sum);
+  }
+  if (has_modes) tk_return_to_present(model, instance);
+  int has_base = 0;
+  for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.number < (double)model->event_count) continue;
+    if (!has_base) {
+      tk_zero(model->output_count, base);
+      status = tk_add_outputs(model, instance, t, x, 1.0, 0, base);
+      has_base = 1;
+    }
+    if (status != TACTUS_OK) break;
+    tk_take_side(model, instance, &tie, 1);
+    status = tk_add_outputs(model, instance, t, x, tk_min(tk_max(strength[i], 0.0), 1.0), base, sum);
+    tk_take_side(model, instance, &tie, 0);
+  }
+  return status;
+}
+
+int tk_outputs(const tactus_model* whole, tactus_instance* instance, double t, const double* x) {
+  const tactus_model* model = tk_active(whole, instance);
+  if (model->relation_count == 0) return model->outputs(model, instance, t, x);
+  const tk_last_part part = tk_last_part_of(model, instance);
+  const int32_t ties = instance->tie_count;
+  const int32_t held = *part.is_open != 0.0 ? (int32_t)*part.ties : ties;
+  if (held == 0) return model->outputs(model, instance, t, x);
+  double* discrete = tactus_data(instance) + model->layout.discrete;
+  double* watched = tactus_data(instance) + model->layout.watched;
+  double* outputs = tactus_data(instance) + model->layout.outputs;
+  double* kept_watched = part.room + model->discrete_count;
+  double* sum = kept_watched + model->watch_count;
+  tk_copy(model->discrete_count, discrete, part.room);
+  tk_copy(model->watch_count, watched, kept_watched);
+  instance->tie_count = held;
+  int status = tk_mix_outputs(model, instance, t, x, sum, sum + model->output_count);
+  instance->tie_count = ties;
+  tk_copy(model->discrete_count, part.room, discrete);
+  tk_copy(model->watch_count, kept_watched, watched);
+  if (status == TACTUS_OK) status = model->outputs(model, instance, t, x);
+  if (status != TACTUS_OK) return status;
+  for (uint32_t k = 0; k < model->channel_count; k++) { /* modes are not mixed */
+    const tactus_channel* channel = &model->channels[k];
+    if ((channel->flags & TACTUS_CHANNEL_DISCRETE) != 0) continue;
+    tk_copy(channel->rows * channel->columns, sum + channel->at, outputs + channel->at);
+  }
+  return TACTUS_OK;
 }
 
 /* --- Beginning ------------------------------------------------------------------------------------------------------ */
@@ -743,7 +839,7 @@ static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, 
   }
   if (is_held) {
     double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
-    is_held = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength) == TACTUS_OK;
+    is_held = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength, 0) == TACTUS_OK;
   }
   for (int32_t i = before; is_held && i < instance->tie_count; i++) is_held = tk_is_held(model, instance, i, strength);
   if (!is_held) {
@@ -803,7 +899,7 @@ static int tk_is_accumulating(const tactus_model* model, tactus_instance* instan
   }
   if (!is_little && !(size <= 1e-3 * largest)) return 0;
   if (size <= 1e-12 * (1.0 + most)) return 1;
-  const int status = instance->tie_count > 0 ? tk_tied_flow(model, instance, instance->time, x, flow, strength)
+  const int status = instance->tie_count > 0 ? tk_tied_flow(model, instance, instance->time, x, flow, strength, 0)
                                              : model->derivative(model, instance, instance->time, x, flow);
   if (status != TACTUS_OK || tk_slope_of(model, instance, place, flow, &slope) != TACTUS_OK) {
     tk_clear_failure(instance);
@@ -899,7 +995,7 @@ int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t
   double strength[TK_MOST_TIES];
   if (status == TACTUS_OK) {
     status =
-        tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength);
+        tk_tied_flow(model, instance, instance->time, x, tk_stage_vector(model, instance, TK_STAGE_ARGUMENT), strength, 0);
   }
   if (status != TACTUS_OK || !(strength[instance->tie_count - 1] >= 0.0)) {
     instance->tie_count--; /* nothing holds it there */
@@ -996,7 +1092,7 @@ int tk_begin_slide(const tactus_model* model, tactus_instance* instance) {
     instance->tie_count++;
     double strength[TK_MOST_TIES];
     double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
-    int status = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength);
+    int status = tk_tied_flow(model, instance, instance->time, tk_states(model, instance), flow, strength, 0);
     double share = status == TACTUS_OK ? strength[instance->tie_count - 1] : -1.0;
     if (tk_is_zero(model->state_count, tie.direction)) share = -1.0; /* the flow is the same on both sides */
     if (share >= 0.0 && share <= 1.0 && !tk_put_still(model, instance, instance->tie_count - 1, strength)) share = -1.0;
@@ -1045,7 +1141,7 @@ static int32_t tk_first_loose(const tactus_model* model, tactus_instance* instan
                               double* share) {
   double strength[TK_MOST_TIES];
   double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
-  if (tk_tied_flow(model, instance, t, x, flow, strength) != TACTUS_OK) return 0;
+  if (tk_tied_flow(model, instance, t, x, flow, strength, 0) != TACTUS_OK) return 0;
   for (int32_t i = 0; i < instance->tie_count; i++) {
     *share = strength[i];
     if (!tk_is_held(model, instance, i, strength)) return i;
@@ -1083,7 +1179,7 @@ static void tk_release(const tactus_model* model, tactus_instance* instance, int
   const int is_mode = *tk_tie_of(model, instance, loose).kind != (double)TK_OF_ONE;
   double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
   double* x = tk_states(model, instance);
-  if (is_mode && tk_mixed_flow(model, instance, instance->time, x, flow) == TACTUS_OK) {
+  if (is_mode && tk_mixed_flow(model, instance, instance->time, x, flow, 0) == TACTUS_OK) {
     const double little = 4.0 * tk_soon * tk_event_precision(model, instance->time);
     for (uint32_t i = 0; i < model->state_count; i++) x[i] += little * flow[i];
   }
@@ -1131,6 +1227,29 @@ void tk_release_loose(const tactus_model* model, tactus_instance* instance) {
   }
 }
 
+void tk_open_part(const tactus_model* model, tactus_instance* instance) {
+  if (model->relation_count == 0) return;
+  const tk_last_part part = tk_last_part_of(model, instance);
+  *part.is_open = 1.0;
+  *part.ties = (double)instance->tie_count;
+  *part.loose = 0.0;
+}
+
+void tk_settle_ties(const tactus_model* model, tactus_instance* instance) {
+  if (model->relation_count == 0) return;
+  const tk_last_part part = tk_last_part_of(model, instance);
+  if (*part.is_open == 0.0) return;
+  *part.is_open = 0.0;
+  if (*part.loose > 0.0) tk_release(model, instance, (int32_t)*part.loose - 1, *part.share);
+}
+
+/* It is released when the part is settled. */
+static void tk_mark_loose(const tactus_model* model, tactus_instance* instance, int32_t loose, double share) {
+  const tk_last_part part = tk_last_part_of(model, instance);
+  *part.loose = (double)loose + 1.0;
+  *part.share = share;
+}
+
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps) {
   const tactus_model* model = tied->structures[0];
   double* x = tk_states(model, instance);
@@ -1164,7 +1283,7 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
   /* So far no step goes astray. */
   const int32_t torn = tk_first_off(model, instance, 1e-3 * (1.0 + most), &off);
   if (torn >= 0) {
-    tk_release(model, instance, torn, off);
+    tk_mark_loose(model, instance, torn, off);
     return TACTUS_OK;
   }
   /* What puts one back moves others. */
@@ -1174,6 +1293,6 @@ int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int so
       if (status != TACTUS_OK) return status;
     }
   }
-  if (loose >= 0) tk_release(model, instance, loose, share);
+  if (loose >= 0) tk_mark_loose(model, instance, loose, share);
   return TACTUS_OK;
 }

@@ -211,7 +211,7 @@ static void run_print(double value) {
 /* Recording leaves no trace in what the motion depends on. */
 static int run_record(run_state* run, double t, const double* x) {
   run_keep_warm(run);
-  const int status = RUN_MODEL.outputs(&RUN_MODEL, run->instance, t, x);
+  const int status = tk_outputs(&RUN_MODEL, run->instance, t, x);
   run_restore_warm(run);
   if (status != TACTUS_OK) return status;
   run->has_row = 1;

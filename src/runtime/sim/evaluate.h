@@ -6,6 +6,7 @@
 #include <span>
 
 #include "abi/model.h"
+#include "kernel/kernel.h"
 
 namespace sim {
 
@@ -15,7 +16,7 @@ inline int evaluate_outputs(const tactus_model& model, tactus_instance* instance
                             std::span<double> scratch) {
   double* warm = tactus_data(instance) + model.layout.warm;
   std::copy_n(warm, scratch.size(), scratch.data());
-  int status = model.outputs(&model, instance, t, x);
+  int status = tk_outputs(&model, instance, t, x);
   if (status == TACTUS_OK) std::copy_n(scratch.data(), scratch.size(), warm);
   return status;
 }

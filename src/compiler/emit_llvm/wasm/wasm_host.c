@@ -51,12 +51,12 @@ DECLARE(void, put_back, Model m, Instance i, double t, double* x) { tk_put_back(
 DECLARE(int, event_steps, Model m, Instance i, int solver, double h, double count) {
   return tk_event_steps(m, i, solver, h, (int64_t)count);
 }
-DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return m->outputs(m, i, t, x); }
+DECLARE(int, outputs, Model m, Instance i, double t, const double* x) { return tk_outputs(m, i, t, x); }
 DECLARE(int, derivative, Model m, Instance i, double t, const double* x, double* dx) {
   return m->derivative(m, i, t, x, dx);
 }
 DECLARE(int, outputs_now, Model m, Instance i) {
-  return m->outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
+  return tk_outputs(m, i, i->time, tactus_data_const(i) + m->layout.states);
 }
 /* What event k does, whether or not it is due; conditions and sources of delays at the present time. */
 DECLARE(int, fire_event, Model m, Instance i, int k) { return m->fire ? m->fire(m, i, (uint32_t)k) : TACTUS_OK; }
