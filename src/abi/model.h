@@ -203,7 +203,7 @@ typedef struct tactus_layout {
    * fired (when: 0.5, its condition rose); tk_fire rounds up. */
   uint32_t clocks;
   uint32_t history; /* the rings of the delays, see tactus_delay */
-  uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.c; empty without relations */
+  uint32_t ties;    /* what the motion rests on or slides along: see kernel/ties.h; empty without relations */
   uint32_t
       snapshot; /* all the sections above, and after them the derivative kept by adaptive steps (state_count), end here */
   uint32_t watched; /* scratch: what `watch` computed, then TACTUS_GUARD_COPIES * relation_count for the kernel */
@@ -295,7 +295,7 @@ typedef enum tactus_event_kind {
   TACTUS_WHEN = 2,  /* when watched[first] goes from 0 to 1, located to event_precision */
   /* While watched[first] is 1. A jump: `fire` changes states, modes and memories; handlers that answer it are those of the event right
    * behind it, if that is TACTUS_AFTER. watched[first + 1 .. first + count): the parts of its guard that must all be positive, for
-   * jumps that accumulate (kernel/ties.c). */
+   * jumps that accumulate (kernel/ties.h). */
   TACTUS_TRANSITION = 3,
   TACTUS_AFTER = 4,
   TACTUS_REQUIRE = 5, /* watched[first] is 1: the run has failed */

@@ -25,7 +25,7 @@ constexpr std::size_t most_combinations = 20'000;  // of modes that are looked a
 constexpr int deepest = 200;                       // definitions inside definitions
 constexpr std::size_t longest_ring = 50;
 constexpr std::uint32_t no_transition = 0xffffffffu;
-constexpr double near_surface = 0x1p-19;  // more than the 1e-6 of kernel/ties.c, and a number whose sums are exact
+constexpr double near_surface = 0x1p-19;  // more than the 1e-6 of kernel/ties.h, and a number whose sums are exact
 
 // A variable with its order: the same in the models of all structures.
 struct Quantity {

@@ -11,7 +11,7 @@
 //
 // A transition before j whose guard may hold is let pass when it changes nothing that the ring depends on: taken or not, the ring goes on.
 //
-// A run may slide between modes that take turns, if they are of one structure and the guards of two of them are at their surfaces (kernel/ties.c).
+// A run may slide between modes that take turns, if they are of one structure and the guards of two of them are at their surfaces (kernel/ties.h).
 // Of a ring for which that cannot be ruled out it is told, too (J009); all others fail wherever they are met (`is_endless`).
 //
 // Cost: a few questions for each transition and structure, and a bound on all, behind which nothing is said.

@@ -99,7 +99,7 @@ int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event
 /* What tk_fire does, due or not. */
 int tk_fire_all(const tactus_model* whole, tactus_instance* instance);
 
-/* Rest and sliding: ties.c. */
+/* Rest and sliding: ties.h. */
 int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance, uint32_t event);
 int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation);
 /* Nothing rests nor slides, and what happened before is forgotten. */

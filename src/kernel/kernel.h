@@ -35,11 +35,11 @@ int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance,
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
 /* Every recorded name at (t, x), into the outputs section: what a host asks instead of the table's `outputs`. While the motion slides, names are the
- * mixture of both sides that holds it there, modes aside; ties.c. */
+ * mixture of both sides that holds it there, modes aside; tied_flow.c. */
 int tk_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x);
-/* What the motion rests on and slides along: ties.c. Doubles of an Instance that it needs. */
+/* What the motion rests on and slides along: ties.h. Doubles of an Instance that it needs. */
 uint32_t tk_ties_size(const tactus_model* model);
-/* Surfaces that the motion can keep to at once: ties.c. */
+/* Surfaces that the motion can keep to at once: ties.h. */
 uint32_t tk_most_ties(const tactus_model* model);
 /* What has become of ties since the start: so many things, of which the last TK_TIES_TOLD can be asked for by their number from 0 on. */
 enum { TK_TIES_TOLD = 16, TK_TOLD_REST = 0, TK_TOLD_SLIDE = 1, TK_TOLD_RELEASE = 2 };

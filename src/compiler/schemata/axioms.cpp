@@ -32,8 +32,8 @@ class Axioms {
       text_ += fmt::format("  next( {}+ . {}", instant(0), jump(item.jump));
       for (std::size_t k = 0; k < item.phases.size(); ++k) {
         const std::string until = print(item.phases[k].until);
-        text_ += fmt::format("\n  and ( (t . not ({1}))  until  ({0}- . {1}  and  next( {0}+ . {2}", instant(k + 1), until,
-                             jump(item.phases[k].jump));
+        text_ += fmt::format("\n  and ( (t . not ({1}))  until  ({0}- . {1}  and  next( {0}+ . {2}", instant(k + 1),
+                             until, jump(item.phases[k].jump));
       }
       close(item.phases.size());
     }

@@ -121,7 +121,8 @@ std::string nearest_plan(const tactus_model& whole, const tactus_instance& insta
   if (instance.plans_wait) return "";
   const double* values = tk_nearest_plan(&whole, &instance);
   const double* left = values + tk_most_chosen(&whole);
-  if (!std::isfinite(left[0])) return "\n  with the values it begins with, the motion does not get as far as the targets";
+  if (!std::isfinite(left[0]))
+    return "\n  with the values it begins with, the motion does not get as far as the targets";
   std::vector<NamedValue> nearest;
   for (std::size_t i = 0; i < names.size(); ++i) nearest.push_back({names[i], values[i]});
   std::string off;
