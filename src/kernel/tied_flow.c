@@ -299,16 +299,29 @@ int tk_is_tie(const tactus_model* model) { return model->derivative == tk_tied_d
 
 /* --- What is recorded ------------------------------------------------------------------------------------------------- */
 
-/* What is recorded of the present side of all ties. */
+/* Whether anything is slid along: at rest there are no sides. */
+static int tk_has_sides(const tactus_model* model, tactus_instance* instance) {
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (!tk_is_rest(model, &tie)) return 1;
+  }
+  return 0;
+}
+
+/* What is recorded on the present sides: into `base` the first time, then that share of how it differs from there is added to `sum`. */
 static int tk_add_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x, double share,
-                          const double* less, double* sum) {
+                          int is_first, double* base, double* sum) {
   const double* outputs = tactus_data_const(instance) + model->layout.outputs;
   const int status = model->outputs(model, instance, t, x);
-  for (uint32_t k = 0; k < model->output_count && status == TACTUS_OK; k++) {
-    const double by = less ? outputs[k] - less[k] : outputs[k];
-    if (by != 0.0 && share != 0.0) sum[k] += share * by;
+  if (status != TACTUS_OK) return status;
+  if (is_first) {
+    tk_copy(model->output_count, outputs, base);
+    return TACTUS_OK;
   }
-  return status;
+  for (uint32_t k = 0; k < model->output_count; k++) {
+    if (outputs[k] != base[k]) sum[k] += share * (outputs[k] - base[k]);
+  }
+  return TACTUS_OK;
 }
 
 /* The mixture of what is recorded on all sides, by the strengths and shares that mix the flow: into `sum`. */
@@ -318,29 +331,24 @@ static int tk_mix_outputs(const tactus_model* model, tactus_instance* instance, 
   double share[TK_MOST_TURNS];
   double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
   int status = tk_tied_flow(model, instance, t, x, flow, strength, share);
-  const int has_modes = tk_first_mode_tie(model, instance) >= 0;
-  int32_t mode = 0;
   tk_zero(model->output_count, sum);
-  if (status == TACTUS_OK && !has_modes) status = tk_add_outputs(model, instance, t, x, 1.0, 0, sum);
-  if (has_modes) tk_leave_present(model, instance);
-  for (int32_t i = 0; i < instance->tie_count && has_modes && status == TACTUS_OK; i++) {
+  int32_t mode = 0;
+  tk_leave_present(model, instance);
+  for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
     if (*tk_tie_of(model, instance, i).kind == (double)TK_OF_ONE) continue;
     tk_enter_mode(model, instance, i);
-    status = tk_add_outputs(model, instance, t, x, share[mode++], 0, sum);
+    status = tk_add_outputs(model, instance, t, x, share[mode], mode == 0, base, sum);
+    mode++;
   }
-  if (has_modes) tk_return_to_present(model, instance);
-  int has_base = 0;
+  tk_return_to_present(model, instance);
+  for (uint32_t k = 0; k < model->output_count && mode > 0; k++) sum[k] += base[k];
+  if (status == TACTUS_OK) status = tk_add_outputs(model, instance, t, x, 1.0, 1, base, sum);
+  if (mode == 0) tk_copy(model->output_count, base, sum);
   for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
     const tk_tie_entry tie = tk_tie_of(model, instance, i);
     if (*tie.number < (double)model->event_count) continue;
-    if (!has_base) {
-      tk_zero(model->output_count, base);
-      status = tk_add_outputs(model, instance, t, x, 1.0, 0, base);
-      has_base = 1;
-    }
-    if (status != TACTUS_OK) break;
     tk_take_side(model, instance, &tie, 1);
-    status = tk_add_outputs(model, instance, t, x, tk_min(tk_max(strength[i], 0.0), 1.0), base, sum);
+    status = tk_add_outputs(model, instance, t, x, tk_min(tk_max(strength[i], 0.0), 1.0), 0, base, sum);
     tk_take_side(model, instance, &tie, 0);
   }
   return status;
@@ -361,12 +369,15 @@ int tk_outputs(const tactus_model* whole, tactus_instance* instance, double t, c
   tk_copy(model->discrete_count, discrete, part.room);
   tk_copy(model->watch_count, watched, kept_watched);
   instance->tie_count = held;
-  int status = tk_mix_outputs(model, instance, t, x, sum, sum + model->output_count);
+  const int has_sides = tk_has_sides(model, instance);
+  const int is_mixed =
+      has_sides && tk_mix_outputs(model, instance, t, x, sum, sum + model->output_count) == TACTUS_OK;
   instance->tie_count = ties;
   tk_copy(model->discrete_count, part.room, discrete);
   tk_copy(model->watch_count, kept_watched, watched);
-  if (status == TACTUS_OK) status = model->outputs(model, instance, t, x);
-  if (status != TACTUS_OK) return status;
+  if (has_sides && !is_mixed) tk_clear_failure(instance);
+  const int status = model->outputs(model, instance, t, x);
+  if (status != TACTUS_OK || !is_mixed) return status;
   for (uint32_t k = 0; k < model->channel_count; k++) { /* modes are not mixed */
     const tactus_channel* channel = &model->channels[k];
     if ((channel->flags & TACTUS_CHANNEL_DISCRETE) != 0) continue;
