@@ -329,6 +329,39 @@ system x' = v;  pull = 0.3 * t;  rub = -0.7 * sign(v);  v' = pull + rub;  a = v'
                 self.assertAlmostEqual(row["both[2]"], 2 * rub + 1, delta=1e-9)
             self.assertEqual(held, 145)
 
+    def test_equal_blocks_stick_each_for_itself(self):
+        # Both velocities are the same until they are 0, and yet two surfaces; the second is pulled harder, but not hard enough.
+        text = """simulation ending_time = 5
+boundary v(0) = (0.2, 0.2);
+system rub = -0.7 * sign(v);  pull = (0.1, 0.1 + 0.2 * max(t - 1, 0));  v' = rub + pull;"""
+        for words in SOLVERS:
+            for row in self.rows(text, "--every", "0.1", *words):
+                if 0.4 < row["t"] < 3.9:
+                    self.assertLess(max(abs(row["v[1]"]), abs(row["v[2]"])), 1e-10, words)  # rosenbrock between its steps; else rounding
+                    self.assertAlmostEqual(row["rub[2]"], -row["pull[2]"], delta=1e-9)
+            self.assertAlmostEqual(row["v[1]"], 0, delta=1e-12)
+            self.assertAlmostEqual(row["v[2]"], 0.1, delta=1e-6)  # from t = 4 on, 0.2 (t - 4)
+
+    def test_friction_beside_modes_that_take_turns(self):
+        # The modes slide first, and then the friction holds from below.
+        text = """simulation ending_time = 3
+automaton h in On, Off;
+boundary T(0) = 19.9, v(0) = -0.6;
+system T' = (if h.On then 2 else 0) - 0.5;  rub = -0.7 * sign(v);  v' = rub + 0.2;
+transition TOff in h.On when T >= 20 { goto h.Off; }
+transition TOn in h.Off when T < 20 { goto h.On; }"""
+        for words in SOLVERS:
+            for row in self.rows(text, "--every", "0.1", *words):
+                self.assertAlmostEqual(row["rub"], 0.7 if row["t"] < 0.6 / 0.9 else -0.2, delta=1e-9)
+
+    def test_a_delay_of_friction_that_lets_go(self):
+        # Several jumps of the past at one instant: time stood still where they were looked back at.
+        text = """simulation ending_time = 4
+boundary v(0) = 0.5, W(0) = 0;
+system pull = 0.3 * t;  rub = -0.7 * sign(v);  v' = pull + rub;  W' = delay(rub, 0.4);
+check c: rub < 0.71;"""
+        self.assertAlmostEqual(self.run_model(text)["values"]["v"], 0.15 * (4 - 0.7 / 0.3) ** 2, delta=1e-6)
+
     def test_two_blocks_stick_at_once(self):
         # Two blocks with dry friction on two floors, joined by a spring too weak to move either: both rest.
         text = """simulation ending_time = 10 tolerance = 1e-9

@@ -137,7 +137,7 @@ class Wall(unittest.TestCase):
             ((*FREE, "--amplitude", "0"), "an amplitude of 0 m", "0.001"),
             ((*FREE, "--arm", "1,2"), "--arm needs three numbers", "--arm 0.15,3,400"),
             ((*FREE, "--arm", "a,2,3"), "is not a number", "--help"),
-            ((*FREE, "--delay", "0.5"), "`0.5` is not a whole number, which --delay needs", "--help"),
+            ((*FREE, "--delay", "0.5"), "`0.5` is not a whole number in digits, which --delay needs", "--help"),
             ((*FREE, "--unilateral"), "needs an arm", "--arm 0.15,3,400"),
             ((*FREE, "--out", "wall.gif"), "wall.gif", ".svg"),
             ((*FREE, "--at", "0,1", "--out", "wall.svg"), "there is nothing to draw", "--at 0.1,1,10"),

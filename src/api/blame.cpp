@@ -164,7 +164,9 @@ void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last,
     origin = origin_of_state(origins, motion, model.state_names[failed]);
   if (origin) tell(failure, *origin, values, point.t > failure.time);
   if (origin && is_found && !(point.t > failure.time))
-    failure.hint = "no step is short enough for that: a division by zero, or a root or logarithm of a negative number?";
+    failure.hint =
+        "no step is short enough for that: a division by zero, a root or logarithm of a "
+        "negative number, or a number too large?";
 }
 
 }  // namespace api

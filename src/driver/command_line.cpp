@@ -197,9 +197,8 @@ int tell_parse_error(bool json, const CLI::App& command, const CLI::ParseError& 
     const CLI::Option* found = command.get_option_no_throw(name);
     if (found && found->get_expected_max() == 0) return usage_error(json, fmt::format("{} takes no value", name), help);
     double number = 0;
-    const bool is_number = CLI::detail::lexical_cast(value, number);  // then it is one with a fraction, or too large
-    return usage_error(
-        json, fmt::format("`{}` is not a {}number, which {} needs", value, is_number ? "whole " : "", name), help);
+    const char* what = CLI::detail::lexical_cast(value, number) ? "whole number in digits" : "number";
+    return usage_error(json, fmt::format("`{}` is not a {}, which {} needs", value, what, name), help);
   }
   if (text.find(": At Most 1 required") != text.npos)
     return usage_error(json, fmt::format("{} is given more than once", option), "give it once");

@@ -253,7 +253,8 @@ double tk_next_jump(const tactus_model* model, const tactus_instance* instance, 
     const double slack = tk_time_slack(model, instance->time) + 0x1p-49 * tk_abs(ring.duration);
     const uint32_t begin = tk_find_sample(&ring, instance->time - ring.duration, slack);
     for (uint32_t k = begin + 1; k < ring.count && tk_sample_time(&ring, k) + ring.duration < t_end - slack; k++) {
-      if (!tk_is_pair(&ring, k)) continue;
+      /* Of several jumps at one instant, all but the first are still before it. */
+      if (!tk_is_pair(&ring, k) || !(tk_sample_time(&ring, k) + ring.duration > instance->time + slack)) continue;
       t_end = tk_sample_time(&ring, k) + ring.duration;
       break;
     }

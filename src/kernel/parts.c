@@ -302,6 +302,10 @@ static int tk_free_part(const tactus_model* model, tactus_instance* instance, in
     status = tk_watch(model, instance, from, tk_states(model, instance));
     if (status != TACTUS_OK) return status;
     if (instance->is_crossed || tk_is_changed_outside(model, instance)) {
+      const int32_t crossed = tk_first_crossed(model, instance);
+      if (++instance->short_parts > (int64_t)tk_most_transitions(model)) {
+        return tk_fail(instance, TACTUS_ENDLESS_EVENTS, crossed < 0 ? -1 : (int32_t)model->event_count + crossed);
+      }
       instance->is_crossed = 1;
       tk_mark_scheduled(model, instance, slack);
       return TACTUS_OK;

@@ -13,8 +13,9 @@
 
 #define TK_PLAN_ROUNDS 40
 #define TK_PLAN_HALVINGS 10
-/* Parts of one motion, at most. */
+/* Parts of one motion, at most, and of all motions of a search: some seconds. */
 #define TK_PLAN_PARTS 200000
+#define TK_PLAN_ALL_PARTS 4000000
 
 static const double tk_plan_tolerance = 1e-10; /* of the motion */
 static const double tk_plan_close = 1e-9;      /* what may be left over of a target */
@@ -54,6 +55,17 @@ static void tk_take_back(const tactus_model* model, tactus_instance* instance) {
   tk_copy(model->layout.snapshot, aside + tk_header_size(), tactus_data(instance));
 }
 
+/* In the Instance and in what was put aside of it, of which either becomes the other. */
+void tk_cancel_plan(const tactus_model* whole, tactus_instance* instance) {
+  tactus_instance* aside = (tactus_instance*)(void*)(tactus_data(instance) + whole->layout.plan);
+  *(volatile int32_t*)&aside->plans_wait = -1;
+  *(volatile int32_t*)&instance->plans_wait = -1;
+}
+
+static int tk_is_cancelled(const tactus_instance* instance) {
+  return *(const volatile int32_t*)&instance->plans_wait < 0;
+}
+
 typedef struct tk_search {
   uint32_t count;
   double* u;
@@ -62,6 +74,7 @@ typedef struct tk_search {
   double* trial_left;
   double* step;
   double* matrix; /* by how much more of each target is left over when one of u grows */
+  int64_t parts;  /* that motions may still have */
 } tk_search;
 
 static tk_search tk_search_of(const tactus_model* model, tactus_instance* instance, uint32_t count) {
@@ -74,6 +87,7 @@ static tk_search tk_search_of(const tactus_model* model, tactus_instance* instan
   s.trial_left = s.trial + m;
   s.step = s.trial_left + m;
   s.matrix = s.step + 2 * m;
+  s.parts = TK_PLAN_ALL_PARTS;
   return s;
 }
 
@@ -88,7 +102,7 @@ static void tk_take_targets(const tactus_model* model, tactus_instance* instance
 /* The motion with these values, from the Instance that was put aside, and what its targets leave over; and, if `matrix`, how that moves
  * with the values, if tk_are_slopes_known. */
 static int tk_try_out(const tactus_model* whole, tactus_instance* instance, const tactus_plan* plan, const double* u,
-                      double* left, double* matrix) {
+                      double* left, double* matrix, int64_t* parts) {
   const uint32_t* places = whole->plan_places + plan->first_chosen;
   tk_take_back(whole, instance);
   instance->is_planning = matrix ? 2 : 1;
@@ -105,7 +119,7 @@ static int tk_try_out(const tactus_model* whole, tactus_instance* instance, cons
   instance->next_step = 0.0;
   const tactus_plan_phase* phases = whole->plan_phases + plan->first_phase;
   for (int part = 0; status == TACTUS_OK && phase < plan->phase_count; part++) {
-    if (part == TK_PLAN_PARTS) return TACTUS_NO_PLAN;
+    if (part == TK_PLAN_PARTS || --*parts < 0 || tk_is_cancelled(instance)) return TACTUS_NO_PLAN;
     const tactus_model* model = tk_active(whole, instance);
     const double from = instance->time;
     status = tk_watch(model, instance, from, tk_states(model, instance));
@@ -142,7 +156,7 @@ static double tk_plan_norm(const tk_search* s, const double* left) {
 
 /* The Jacobian by differences of whole motions. */
 static int tk_plan_differences(const tactus_model* whole, tactus_instance* instance, const tactus_plan* plan,
-                               const tk_search* s) {
+                               tk_search* s) {
   const uint32_t m = s->count;
   tactus_instance* saved = (tactus_instance*)(void*)(tactus_data(instance) + whole->layout.plan);
   saved->plan_differences++;
@@ -150,7 +164,7 @@ static int tk_plan_differences(const tactus_model* whole, tactus_instance* insta
     const double by = 0x1p-17 * (1.0 + tk_abs(s->u[j]));
     tk_copy(m, s->u, s->trial);
     s->trial[j] += by;
-    const int status = tk_try_out(whole, instance, plan, s->trial, s->trial_left, 0);
+    const int status = tk_try_out(whole, instance, plan, s->trial, s->trial_left, 0, &s->parts);
     if (status != TACTUS_OK) return status;
     for (uint32_t i = 0; i < m; i++) s->matrix[i * m + j] = (s->trial_left[i] - s->left[i]) / by;
   }
@@ -159,7 +173,7 @@ static int tk_plan_differences(const tactus_model* whole, tactus_instance* insta
 
 static int tk_search_plan(const tactus_model* whole, tactus_instance* instance, const tactus_plan* plan, tk_search* s) {
   const uint32_t m = s->count;
-  int status = tk_try_out(whole, instance, plan, s->u, s->left, s->matrix);
+  int status = tk_try_out(whole, instance, plan, s->u, s->left, s->matrix, &s->parts);
   if (status != TACTUS_OK) return status;
   double off = tk_plan_norm(s, s->left);
   for (int round = 0; round < TK_PLAN_ROUNDS; round++) {
@@ -175,7 +189,7 @@ static int tk_search_plan(const tactus_model* whole, tactus_instance* instance, 
     int is_better = 0;
     for (int halving = 0; halving < TK_PLAN_HALVINGS && !is_better; halving++, share *= 0.5) {
       for (uint32_t i = 0; i < m; i++) s->trial[i] = s->u[i] + share * s->step[i];
-      if (tk_try_out(whole, instance, plan, s->trial, s->trial_left, s->matrix) != TACTUS_OK) continue;
+      if (tk_try_out(whole, instance, plan, s->trial, s->trial_left, s->matrix, &s->parts) != TACTUS_OK) continue;
       const double now = tk_plan_norm(s, s->trial_left);
       if (!(now < off)) continue;
       is_better = 1;
@@ -213,8 +227,9 @@ const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* 
 
 int tk_plan_slopes(const tactus_model* whole, tactus_instance* instance, uint32_t index, const double* u, double* left,
                    double* matrix) {
+  int64_t parts = TK_PLAN_PARTS;
   tk_put_aside(whole, instance);
-  const int status = tk_try_out(whole, instance, &whole->plans[index], u, left, matrix);
+  const int status = tk_try_out(whole, instance, &whole->plans[index], u, left, matrix, &parts);
   const int is_known = tk_are_slopes_known(whole, instance);
   tk_take_back(whole, instance);
   return status != TACTUS_OK ? status : is_known ? TACTUS_OK : TACTUS_SINGULAR;

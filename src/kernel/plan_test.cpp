@@ -181,6 +181,16 @@ TEST(Plan, IsFoundWithTangentsAndWithout) {
   }
 }
 
+TEST(Plan, ASearchThatIsCancelledEnds) {
+  Ball ball(true);
+  double u[2];
+  ASSERT_EQ(tk_settle(&ball.model, ball.instance()), TACTUS_OK);
+  tk_cancel_plan(&ball.model, ball.instance());
+  EXPECT_EQ(tk_search_for_plan(&ball.model, ball.instance(), 0, u), TACTUS_NO_PLAN);
+  EXPECT_EQ(ball.instance()->plan_runs, 1);
+  EXPECT_FALSE(std::isfinite(tk_nearest_plan(&ball.model, ball.instance())[tk_most_chosen(&ball.model)]));
+}
+
 TEST(Plan, SlopesAreNotKnownWithoutTangents) {
   Ball ball(false);
   const double u[2] = {1.2, 0.68};

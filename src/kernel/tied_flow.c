@@ -332,6 +332,10 @@ static int tk_mix_outputs(const tactus_model* model, tactus_instance* instance, 
   double* flow = tk_room(model, instance) + model->discrete_count + 2 * (uint64_t)model->state_count;
   int status = tk_tied_flow(model, instance, t, x, flow, strength, share);
   tk_zero(model->output_count, sum);
+  for (int32_t i = 0; i < instance->tie_count; i++) {
+    const tk_tie_entry tie = tk_tie_of(model, instance, i);
+    if (*tie.number >= (double)model->event_count) tk_take_side(model, instance, &tie, 0);
+  }
   int32_t mode = 0;
   tk_leave_present(model, instance);
   for (int32_t i = 0; i < instance->tie_count && status == TACTUS_OK; i++) {
@@ -370,8 +374,7 @@ int tk_outputs(const tactus_model* whole, tactus_instance* instance, double t, c
   tk_copy(model->watch_count, watched, kept_watched);
   instance->tie_count = held;
   const int has_sides = tk_has_sides(model, instance);
-  const int is_mixed =
-      has_sides && tk_mix_outputs(model, instance, t, x, sum, sum + model->output_count) == TACTUS_OK;
+  const int is_mixed = has_sides && tk_mix_outputs(model, instance, t, x, sum, sum + model->output_count) == TACTUS_OK;
   instance->tie_count = ties;
   tk_copy(model->discrete_count, part.room, discrete);
   tk_copy(model->watch_count, kept_watched, watched);

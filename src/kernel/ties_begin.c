@@ -440,15 +440,23 @@ static int tk_put_still(const tactus_model* model, tactus_instance* instance, in
          tk_put_on(model, instance, (uint32_t)*tie.place, tie.lift) == TACTUS_OK;
 }
 
-/* Which relations have the guard of relation `first`, or its opposite: at the present state and beside it, along `aside`. */
+/* Which relations have the guard of relation `first`, or its opposite: on both sides of the present state along `aside`, and on both sides of it
+ * where every state has moved by a part of its own, for guards may agree along the motion (two equal blocks) and nowhere else. */
 static int tk_find_sides(const tactus_model* model, tactus_instance* instance, uint32_t first, const double* aside,
                          double* sides) {
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   const double* x = tk_states(model, instance);
   double* moved = tk_stage_vector(model, instance, TK_ERRORS);
   const double step = tk_small_step(model, x, aside);
-  for (int point = 0; point < 2; point++) {
-    for (uint32_t i = 0; i < model->state_count; i++) moved[i] = x[i] + (point == 0 ? -step : step) * aside[i];
+  double size = 0.0;
+  for (uint32_t i = 0; i < model->state_count; i++) size = tk_max(tk_abs(aside[i]), size);
+  for (int point = 0; point < 4; point++) {
+    double part = 0.0;
+    for (uint32_t i = 0; i < model->state_count; i++) {
+      part = part + 0.6180339887498949 - tk_floor(part + 0.6180339887498949); /* no two alike */
+      const double by = point < 2 ? aside[i] : aside[i] * (0.5 + part) + 0.25 * size * (0.5 + part);
+      moved[i] = x[i] + (point % 2 == 0 ? -step : step) * by;
+    }
     const int status = tk_watch(model, instance, instance->time, moved);
     if (status != TACTUS_OK) return status;
     const double c = watched[model->relations[first].guard];

@@ -33,7 +33,25 @@ bool same(const Node& x, const Node& y) {
          x.b == y.b && x.c == y.c && std::bit_cast<std::uint64_t>(x.number) == std::bit_cast<std::uint64_t>(y.number);
 }
 
-double fold(Op op, double a, double b) {
+bool fold_relation(Op op, double a, double b) {
+  switch (op) {
+    case Op::less:
+      return a < b;
+    case Op::less_equal:
+      return a <= b;
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
+    default:
+      TACTUS_CHECK(!"a relation");
+      return false;
+  }
+}
+
+}  // namespace
+
+double compute(Op op, double a, double b) {
   switch (op) {
     case Op::add:
       return a + b;
@@ -78,24 +96,6 @@ double fold(Op op, double a, double b) {
       return 0;
   }
 }
-
-bool fold_relation(Op op, double a, double b) {
-  switch (op) {
-    case Op::less:
-      return a < b;
-    case Op::less_equal:
-      return a <= b;
-    case Op::equal:
-      return a == b;
-    case Op::not_equal:
-      return a != b;
-    default:
-      TACTUS_CHECK(!"a relation");
-      return false;
-  }
-}
-
-}  // namespace
 
 std::string describe(const Shape& shape) {
   if (shape.is_scalar()) return "a scalar";
@@ -273,7 +273,7 @@ ExprId Pool::make(Op op, ExprId a, ExprId b, ExprId c) {
   auto number = [&](ExprId id) { return (*this)[id].number; };
   // Whole operations on constants.
   if (op >= Op::add && op <= Op::power && is_constant(a) && (operands == 1 || is_constant(b))) {
-    return constant(fold(op, number(a), operands == 2 ? number(b) : 0));
+    return constant(compute(op, number(a), operands == 2 ? number(b) : 0));
   }
   if (op >= Op::less && op <= Op::not_equal && is_constant(a) && is_constant(b)) {
     return truth(fold_relation(op, number(a), number(b)));

@@ -70,6 +70,9 @@ struct Node {
 // How a leaf, or the sampled data of a table, is written for people; "" leaves it to `print`, which numbers them.
 using LeafNames = std::function<std::string(const Node&)>;
 
+// An operation on one double or two, to the bits of a run. Not of a leaf, a table, noise, a choice or a truth value.
+double compute(Op op, double a, double b);
+
 // absolute, floor, ceil, less, less_equal: their values, or the derivatives of what they choose, jump.
 bool has_kink(Op op);
 

@@ -52,6 +52,7 @@ Planner::Planner(const tactus_model& model, const Pace& pace, Worker worker)
 
 Planner::~Planner() {
   is_over_ = true;
+  tk_cancel_plan(&model_, copy_.get());
   if (worker_.joinable()) worker_.join();
 }
 
@@ -147,6 +148,8 @@ void Planner::answer(std::uint32_t plan, Question& question) {
   const tactus_model* table = question.table;
   tactus_instance* instance = copy_.get();
   std::memcpy(static_cast<void*>(instance), question.copy.data(), question.copy.size() * sizeof(double));
+  question.status = TACTUS_NO_PLAN;
+  if (is_over_.load()) return;  // from here on it is cancelled
   hold_inputs(model_, instance);
   instance->is_planning = 1;
   const double h = pace_.period / static_cast<double>(pace_.substeps);

@@ -121,8 +121,10 @@ std::string nearest_plan(const tactus_model& whole, const tactus_instance& insta
   if (instance.plans_wait) return "";
   const double* values = tk_nearest_plan(&whole, &instance);
   const double* left = values + tk_most_chosen(&whole);
-  if (!std::isfinite(left[0]))
-    return "\n  with the values it begins with, the motion does not get as far as the targets";
+  if (!std::all_of(left, left + plan.chosen_count, [](double value) { return std::isfinite(value); }))
+    return "\n  with the values it begins with, the motion does not get as far as all targets, or one of them is not a "
+           "finite "
+           "number there";
   std::vector<NamedValue> nearest;
   for (std::size_t i = 0; i < names.size(); ++i) nearest.push_back({names[i], values[i]});
   std::string off;
