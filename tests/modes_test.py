@@ -329,6 +329,16 @@ system x' = v;  pull = 0.3 * t;  rub = -0.7 * sign(v);  v' = pull + rub;  a = v'
                 self.assertAlmostEqual(row["both[2]"], 2 * rub + 1, delta=1e-9)
             self.assertEqual(held, 145)
 
+    def test_friction_whose_value_reaches_a_root_sticks(self):
+        text = """simulation ending_time = 4
+boundary v(0) = 0.5;
+system rub = -0.7 * sign(v);  v' = rub + 0.3 * t;  spent = integration(norm((rub, 1)));"""
+        for words in SOLVERS:
+            for row in self.rows(text, "--every", "0.05", *words):
+                if 0.9 < row["t"] < 2.3:
+                    self.assertLess(abs(row["v"]), 1e-10, words)
+                    self.assertAlmostEqual(row["rub"], -0.3 * row["t"], delta=1e-9)
+
     def test_equal_blocks_stick_each_for_itself(self):
         # Both velocities are the same until they are 0, and yet two surfaces; the second is pulled harder, but not hard enough.
         text = """simulation ending_time = 5

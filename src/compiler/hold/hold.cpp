@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 #include <unordered_set>
@@ -113,11 +114,78 @@ class Holding {
 
   // --- Comparisons that keep functions inside their domains ------------------------------------------------------------
 
-  void evaluate_below(ExprId e) {
-    any(e, [&](ExprId id) {
-      if (expr::has_kink(pool_[id].op)) guarding_.insert(id);
-      return false;
-    });
+  // Whether the value of `e` is one of a few numbers, whatever the comparisons inside compare: sign(x). Held, it stays inside a domain as well
+  // as evaluated.
+  bool is_level(ExprId e) const {
+    std::vector<ExprId> stack = {e};
+    std::unordered_set<ExprId> seen;
+    while (!stack.empty()) {
+      const ExprId id = stack.back();
+      stack.pop_back();
+      if (!seen.insert(id).second) continue;
+      const Node& node = pool_[id];
+      switch (node.op) {
+        case Op::constant:
+        case Op::parameter:
+        case Op::discrete:
+          break;
+        case Op::select:
+          stack.push_back(node.c);
+          stack.push_back(node.b);
+          break;
+        case Op::add:
+        case Op::subtract:
+        case Op::multiply:
+          stack.push_back(node.b);
+          [[fallthrough]];
+        case Op::negate:
+          stack.push_back(node.a);
+          break;
+        default:
+          return false;
+      }
+    }
+    return true;
+  }
+
+  // The operands of `e`; of a choice between numbers only those, without what it compares.
+  void push_operands(ExprId e, bool with_levels, std::vector<ExprId>& stack) const {
+    const Node& node = pool_[e];
+    if (!with_levels && node.op == Op::select && is_level(e)) return;
+    const int operands = expr::operand_count(node.op);
+    if (operands >= 3) stack.push_back(node.c);
+    if (operands >= 2) stack.push_back(node.b);
+    if (operands >= 1) stack.push_back(node.a);
+  }
+
+  // Leaves whose own values reach a partial function through `e`.
+  void add_reaching(ExprId e, std::unordered_set<ExprId>& reaching) const {
+    std::vector<ExprId> stack = {e};
+    std::unordered_set<ExprId> seen;
+    while (!stack.empty()) {
+      const ExprId id = stack.back();
+      stack.pop_back();
+      if (!seen.insert(id).second) continue;
+      if (pool_[id].op == Op::variable || pool_[id].op == Op::time) reaching.insert(id);
+      push_operands(id, false, stack);
+    }
+  }
+
+  // What stands in `e` is evaluated; but not a choice between numbers by leaves that do not themselves reach a partial function, as x does in
+  // sqrt(x * sign(x)).
+  void evaluate_below(ExprId e, const std::unordered_set<ExprId>* reaching) {
+    std::vector<ExprId> stack = {e};
+    std::unordered_set<ExprId> seen;
+    while (!stack.empty()) {
+      const ExprId id = stack.back();
+      stack.pop_back();
+      if (!seen.insert(id).second) continue;
+      const Op op = pool_[id].op;
+      if (expr::has_kink(op)) guarding_.insert(id);
+      const bool with_levels =
+          op != Op::select || !reaching || any(id, [&](ExprId part) { return reaching->contains(part); });
+      push_operands(id, with_levels, stack);
+    }
   }
 
   // What `e` gives to a partial function or, with `with_quotients`, to a divisor.
@@ -134,32 +202,34 @@ class Holding {
 
   void find_domains() {
     std::unordered_set<ExprId> sensitive;  // leaves whose values reach a partial function
+    std::vector<ExprId> partial;           // what leads there
     std::vector<bool> visited;
     expr::visit_postorder(pool_, sides(), visited, [&](ExprId id) {
       const Node& node = pool_[id];
       if (is_partial(pool_, node)) {
-        evaluate_below(node.a);
-        for (ExprId leaf : symbolic::leaves(pool_, node.a, Op::variable)) sensitive.insert(leaf);
+        add_reaching(node.a, sensitive);
+        partial.push_back(node.a);
       }
       if (node.op != Op::select) return;
       std::unordered_set<ExprId> arguments;
       add_arguments(node.b, true, arguments);
       add_arguments(node.c, true, arguments);
       if (!arguments.empty() && any(node.a, [&](ExprId part) { return arguments.contains(part); }))
-        evaluate_below(node.a);
+        evaluate_below(node.a, nullptr);
     });
     const auto& blocks = sorted_.motion.blocks;
     for (auto block = blocks.rbegin(); block != blocks.rend(); ++block) {
-      bool reaches = false;
-      for (std::uint32_t u : block->unknowns) reaches = reaches || sensitive.contains(sorted_.motion.unknowns[u]);
+      const bool reaches = std::ranges::any_of(
+          block->unknowns, [&](std::uint32_t u) { return sensitive.contains(sorted_.motion.unknowns[u]); });
       if (!reaches) continue;
       for (std::uint32_t e : block->equations) {
         for (ExprId side : {sorted_.motion.equations[e].left, sorted_.motion.equations[e].right}) {
-          evaluate_below(side);
-          for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) sensitive.insert(leaf);
+          add_reaching(side, sensitive);
+          partial.push_back(side);
         }
       }
     }
+    for (ExprId argument : partial) evaluate_below(argument, &sensitive);
   }
 
   // By block: whether the motion, an event or a delay depends on it. What is only recorded is evaluated where it is recorded.

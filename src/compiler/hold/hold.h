@@ -16,7 +16,7 @@
 //   - what is only recorded: no motion, event or delay depends on it, and where it is recorded it is exact.
 // A comparison that keeps a function inside its domain is located but evaluated, so that no method looks beyond: what chooses
 // between branches with a root, logarithm, arc or quotient of what it compares (if x > 0 then sqrt(x) else 0), and what stands
-// below one of these but the quotient (sqrt(max(x, 0))), be it in an equation of its own.
+// below one of these but the quotient (sqrt(max(x, 0))), be it in an equation of its own. Not what chooses between numbers alone: sign(x).
 #pragma once
 
 #include <string>
