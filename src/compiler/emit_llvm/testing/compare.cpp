@@ -88,7 +88,7 @@ Trail run(const tactus_model* first, const tactus_model* second, const Plan& pla
     trail.insert(trail.end(), data + section, data + section + count);
   };
   const auto record = [&](int status) {
-    const int recorded = model->outputs(model, instance, instance->time, data + layout.states);
+    const int recorded = tk_outputs(model, instance, instance->time, data + layout.states);
     const int watched = model->watch ? model->watch(model, instance, instance->time, data + layout.states) : TACTUS_OK;
     trail.insert(trail.end(), {double(status), double(instance->failed_block), double(instance->failed_index),
                                instance->time, double(recorded), double(watched)});
