@@ -52,10 +52,16 @@ class Settled {
   void settle_idle() {
     if (redundant_ == 0) return;
     std::vector<bool> is_read(model_.variables.size());
+    const auto read = [&](ExprId e) {
+      for (ExprId leaf : symbolic::leaves(pool_, e, Op::variable)) is_read[pool_[leaf].index] = true;
+    };
     for (const Equation& equation : draft_.equations) {
-      for (ExprId side : {equation.left, equation.right}) {
-        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) is_read[pool_[leaf].index] = true;
-      }
+      read(equation.left);
+      read(equation.right);
+    }
+    for (const flat::Condition& condition : model_.conditions) read(condition.value);
+    for (const flat::Discrete& discrete : model_.discrete) {
+      for (ExprId start : discrete.start) read(start);
     }
     for (std::uint32_t v = 0; v < is_read.size() && redundant_ > 0; ++v) {
       if (is_read[v] || orders_.has_start[v] || draft_.constants.numbers.contains(v)) continue;
