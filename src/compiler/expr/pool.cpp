@@ -33,22 +33,6 @@ bool same(const Node& x, const Node& y) {
          x.b == y.b && x.c == y.c && std::bit_cast<std::uint64_t>(x.number) == std::bit_cast<std::uint64_t>(y.number);
 }
 
-bool fold_relation(Op op, double a, double b) {
-  switch (op) {
-    case Op::less:
-      return a < b;
-    case Op::less_equal:
-      return a <= b;
-    case Op::equal:
-      return a == b;
-    case Op::not_equal:
-      return a != b;
-    default:
-      TACTUS_CHECK(!"a relation");
-      return false;
-  }
-}
-
 }  // namespace
 
 double compute(Op op, double a, double b) {
@@ -91,6 +75,14 @@ double compute(Op op, double a, double b) {
       return tk_log(a);
     case Op::power:
       return tk_pow(a, b);
+    case Op::less:
+      return a < b;
+    case Op::less_equal:
+      return a <= b;
+    case Op::equal:
+      return a == b;
+    case Op::not_equal:
+      return a != b;
     default:
       TACTUS_CHECK(!"an operation on doubles");
       return 0;
@@ -276,7 +268,7 @@ ExprId Pool::make(Op op, ExprId a, ExprId b, ExprId c) {
     return constant(compute(op, number(a), operands == 2 ? number(b) : 0));
   }
   if (op >= Op::less && op <= Op::not_equal && is_constant(a) && is_constant(b)) {
-    return truth(fold_relation(op, number(a), number(b)));
+    return truth(compute(op, number(a), number(b)) != 0);
   }
   auto is_truth_leaf = [&](ExprId id) { return (*this)[id].op == Op::truth; };
   switch (op) {

@@ -70,7 +70,7 @@ struct Node {
 // How a leaf, or the sampled data of a table, is written for people; "" leaves it to `print`, which numbers them.
 using LeafNames = std::function<std::string(const Node&)>;
 
-// An operation on one double or two, to the bits of a run. Not of a leaf, a table, noise, a choice or a truth value.
+// An operation on one double or two, to the bits of a run; a comparison gives 0 or 1. Not of a leaf, a table, noise, a choice or truth values.
 double compute(Op op, double a, double b);
 
 // absolute, floor, ceil, less, less_equal: their values, or the derivatives of what they choose, jump.

@@ -70,23 +70,34 @@ class Holding {
     return found;
   }
 
+  // Visits `e` and below it, each once, what visit(id, open) adds to `open`; until it says true. Whether it did.
+  template <class Visit>
+  static bool walk(ExprId e, Visit visit) {
+    std::vector<ExprId> open = {e};
+    std::unordered_set<ExprId> seen;
+    while (!open.empty()) {
+      const ExprId id = open.back();
+      open.pop_back();
+      if (seen.insert(id).second && visit(id, open)) return true;
+    }
+    return false;
+  }
+
+  void add_operands(ExprId e, std::vector<ExprId>& open) const {
+    const Node& node = pool_[e];
+    const int operands = expr::operand_count(node.op);
+    if (operands >= 3) open.push_back(node.c);
+    if (operands >= 2) open.push_back(node.b);
+    if (operands >= 1) open.push_back(node.a);
+  }
+
   // Whether a part of `e` satisfies `wanted`.
   template <class Wanted>
   bool any(ExprId e, Wanted wanted) const {
-    std::vector<ExprId> stack = {e};
-    std::unordered_set<ExprId> seen;
-    while (!stack.empty()) {
-      const ExprId id = stack.back();
-      stack.pop_back();
-      if (!seen.insert(id).second) continue;
-      if (wanted(id)) return true;
-      const Node& node = pool_[id];
-      const int operands = expr::operand_count(node.op);
-      if (operands >= 3) stack.push_back(node.c);
-      if (operands >= 2) stack.push_back(node.b);
-      if (operands >= 1) stack.push_back(node.a);
-    }
-    return false;
+    return walk(e, [&](ExprId id, std::vector<ExprId>& open) {
+      add_operands(id, open);
+      return wanted(id);
+    });
   }
 
   // --- Guards of jumps and of what is required --------------------------------------------------------------------------
@@ -117,75 +128,49 @@ class Holding {
   // Whether the value of `e` is one of a few numbers, whatever the comparisons inside compare: sign(x). Held, it stays inside a domain as well
   // as evaluated.
   bool is_level(ExprId e) const {
-    std::vector<ExprId> stack = {e};
-    std::unordered_set<ExprId> seen;
-    while (!stack.empty()) {
-      const ExprId id = stack.back();
-      stack.pop_back();
-      if (!seen.insert(id).second) continue;
+    return !walk(e, [&](ExprId id, std::vector<ExprId>& open) {
       const Node& node = pool_[id];
       switch (node.op) {
         case Op::constant:
         case Op::parameter:
         case Op::discrete:
-          break;
+          return false;
         case Op::select:
-          stack.push_back(node.c);
-          stack.push_back(node.b);
-          break;
+          open.insert(open.end(), {node.c, node.b});
+          return false;
         case Op::add:
         case Op::subtract:
         case Op::multiply:
-          stack.push_back(node.b);
-          [[fallthrough]];
         case Op::negate:
-          stack.push_back(node.a);
-          break;
-        default:
+          add_operands(id, open);
           return false;
+        default:
+          return true;
       }
-    }
-    return true;
+    });
   }
 
-  // The operands of `e`; of a choice between numbers only those, without what it compares.
-  void push_operands(ExprId e, bool with_levels, std::vector<ExprId>& stack) const {
-    const Node& node = pool_[e];
-    if (!with_levels && node.op == Op::select && is_level(e)) return;
-    const int operands = expr::operand_count(node.op);
-    if (operands >= 3) stack.push_back(node.c);
-    if (operands >= 2) stack.push_back(node.b);
-    if (operands >= 1) stack.push_back(node.a);
-  }
+  // A choice between numbers alone.
+  bool is_choice(ExprId e) const { return pool_[e].op == Op::select && is_level(e); }
 
-  // Leaves whose own values reach a partial function through `e`.
+  // Leaves whose own values reach a partial function through `e`: not what a choice between numbers compares.
   void add_reaching(ExprId e, std::unordered_set<ExprId>& reaching) const {
-    std::vector<ExprId> stack = {e};
-    std::unordered_set<ExprId> seen;
-    while (!stack.empty()) {
-      const ExprId id = stack.back();
-      stack.pop_back();
-      if (!seen.insert(id).second) continue;
+    walk(e, [&](ExprId id, std::vector<ExprId>& open) {
       if (pool_[id].op == Op::variable || pool_[id].op == Op::time) reaching.insert(id);
-      push_operands(id, false, stack);
-    }
+      if (!is_choice(id)) add_operands(id, open);
+      return false;
+    });
   }
 
   // What stands in `e` is evaluated; but not a choice between numbers by leaves that do not themselves reach a partial function, as x does in
   // sqrt(x * sign(x)).
   void evaluate_below(ExprId e, const std::unordered_set<ExprId>* reaching) {
-    std::vector<ExprId> stack = {e};
-    std::unordered_set<ExprId> seen;
-    while (!stack.empty()) {
-      const ExprId id = stack.back();
-      stack.pop_back();
-      if (!seen.insert(id).second) continue;
-      const Op op = pool_[id].op;
-      if (expr::has_kink(op)) guarding_.insert(id);
-      const bool with_levels =
-          op != Op::select || !reaching || any(id, [&](ExprId part) { return reaching->contains(part); });
-      push_operands(id, with_levels, stack);
-    }
+    walk(e, [&](ExprId id, std::vector<ExprId>& open) {
+      if (expr::has_kink(pool_[id].op)) guarding_.insert(id);
+      const auto reaches = [&](ExprId part) { return reaching->contains(part); };
+      if (!reaching || !is_choice(id) || any(id, reaches)) add_operands(id, open);
+      return false;
+    });
   }
 
   // What `e` gives to a partial function or, with `with_quotients`, to a divisor.

@@ -160,14 +160,6 @@ std::optional<double> evaluate(const Question& question, const Step& step, doubl
       return question.sample ? question.sample(step.node, a, b) : std::nullopt;
     case Op::select:
       return a != 0 ? b : c;
-    case Op::less:
-      return a < b;
-    case Op::less_equal:
-      return a <= b;
-    case Op::equal:
-      return a == b;
-    case Op::not_equal:
-      return a != b;
     case Op::logical_and:
       return a != 0 && b != 0;
     case Op::logical_or:
