@@ -78,14 +78,17 @@ std::vector<Figure> measure_editor(const Options& options) {
   const int runs = options.smoke ? 1 : 11;
   const std::string text = program(lines);
   std::vector<Figure> figures;
-  const auto add = [&](const std::string& what, double goal, auto work) {
+  const auto add_of = [&](const std::string& what, double goal, auto work) {
     std::vector<double> seconds;
     for (int i = 0; i < runs; ++i) {
       const auto before = Clock::now();
       work(i);
       seconds.push_back(seconds_since(before));
     }
-    figures.push_back({fmt::format("{}, {} lines", what, lines), median(seconds) * 1e3, "ms", goal, ""});
+    figures.push_back({what, median(seconds) * 1e3, "ms", goal, ""});
+  };
+  const auto add = [&](const std::string& what, double goal, auto work) {
+    add_of(fmt::format("{}, {} lines", what, lines), goal, work);
   };
 
   add("check", 200, [&](int) {
@@ -131,6 +134,19 @@ std::vector<Figure> measure_editor(const Options& options) {
     change();
     editor.wait([&](const Json& message) { return message.value("method", "") == "textDocument/publishDiagnostics"; });
   });
+
+  // One line of 50 kB: what is told of each of its names.
+  const int names = options.smoke ? 1000 : 25'000;
+  std::string line = "system\n  y = 1; x = y";
+  for (int i = 1; i < names; ++i) line += "+y";
+  const Json long_line = {{"uri", "file:///bench/line.tact"}};
+  editor.notify("textDocument/didOpen",
+                {{"textDocument", {{"uri", "file:///bench/line.tact"}, {"version", 0}, {"text", line + ";\n"}}}});
+  const Json on_y = {{"textDocument", long_line}, {"position", {{"line", 1}, {"character", 2}}}};
+  for (const char* method : {"semanticTokens/full", "documentHighlight"}) {
+    add_of(fmt::format("{}, one line of {} kB", method, line.size() / 1000), 0,
+           [&](int) { editor.ask(fmt::format("textDocument/{}", method).c_str(), on_y); });
+  }
   return figures;
 }
 

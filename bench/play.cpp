@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "bench.h"
 #include "kernel/kernel.h"
 #include "play/prepare.h"
+#include "play/rehearsal.h"
 #include "runtime/live/loop.h"
 #include "runtime/sim/evaluate.h"
 
@@ -54,6 +56,8 @@ std::vector<Figure> cost_of_a_tick(const Options& options) {
 
   live::Mailbox<live::Pointer> hand;
   live::Statistics statistics;
+  live::Port port(live::mouse_limits);
+  std::int64_t now = 0;
   const auto in_the_loop = [&] {
     hand.draft() = pointer_at(0.1);
     hand.publish();
@@ -61,7 +65,10 @@ std::vector<Figure> cost_of_a_tick(const Options& options) {
     for (int k = 0; k < ticks; ++k) {
       const auto begin = Clock::now();
       hand.refresh();
-      (void)world.tick(table, hand.newest(), 0, period);
+      now += std::llround(1e9 * period);
+      port.hear(now);
+      (void)world.tick(table, hand.newest(), now);
+      world.give_force(port, now);
       if (k % 8 == 0) world.publish(0);
       statistics.late.count(0);
       statistics.compute.count((Clock::now() - begin).count());
@@ -130,16 +137,28 @@ std::vector<Figure> seconds_of_an_edit(const Options& options) {
            fmt::format("compiled and started in {:.2f} ms", median(compiling) * 1e3)}};
 }
 
+// The same with the rehearsal that comes before, as a session of `tactus play` does both; where the program lies beside this one.
+std::vector<Figure> seconds_of_a_rehearsed_edit(const Options& options) {
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tactus";
+  if (!std::filesystem::exists(program)) return {};
+  play::Rehearsal rehearsal(program.string());
+  std::vector<double> seconds;
+  for (int k = 0; k < (options.smoke ? 3 : 22); ++k) {
+    const auto before = Clock::now();
+    const play::Prepared next =
+        rehearsal.prepare({{{"two_ball.tact", two_ball() + fmt::format("// {}\n", k)}}, {}, {}, period});
+    if (!next.running) return {};
+    if (k > 0) seconds.push_back(seconds_since(before));  // the first waits for the child's start
+  }
+  return {{"edit of two-ball, rehearsed and compiled", median(seconds) * 1e3, "ms", 100, ""}};
+}
+
 // From the hand's message to a tick whose force is another.
 std::vector<Figure> latency_of_the_hand(const Options& options) {
   play::Prepared prepared = prepare(two_ball());
   if (!prepared.running) return {};
   live::Loop loop(std::move(prepared.running), {}, false);
-  live::Mailbox<live::Shown>& shown = loop.current().world->shown();
-  const auto force = [&] {
-    shown.refresh();
-    return shown.newest().force[0];
-  };
+  const auto force = [&] { return loop.port().newest().force[0]; };
   std::vector<double> seconds;
   for (int k = 0; k < (options.smoke ? 3 : 31); ++k) {
     loop.hand({});
@@ -164,7 +183,8 @@ std::vector<Figure> latency_of_the_hand(const Options& options) {
 
 std::vector<Figure> measure_play(const Options& options) {
   std::vector<Figure> figures;
-  for (const auto& measure : {cost_of_a_tick, lateness, seconds_of_an_edit, latency_of_the_hand}) {
+  for (const auto& measure :
+       {cost_of_a_tick, lateness, seconds_of_an_edit, seconds_of_a_rehearsed_edit, latency_of_the_hand}) {
     for (Figure& figure : measure(options)) figures.push_back(std::move(figure));
   }
   return figures;

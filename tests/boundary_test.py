@@ -128,6 +128,17 @@ system
         got, _ = self.start(model)
         self.near(got["y'"], -2, 1e-7)
 
+    def test_a_block_that_comes_to_rest_where_it_must(self):
+        """Friction holds it from v0 / mu on; there are no sensitivities of a motion that is held."""
+        text = "simulation ending_time = 5 boundary x(0) = 0; x(5) = 1; v(0) ~ 1; system x' = v; v' = -0.7 * sign(v);"
+        values, _ = self.start(text)
+        self.near(values["v"], math.sqrt(2 * 0.7), 1e-8)
+        # A search whose first try begins where friction holds.
+        text = "boundary v(1e-9) = 1, x(0) = 1; system v' = -0.7 * sign(v) + t; x' = -x;"
+        for command in ("run", "linearize"):
+            done = self.tactus(command, text)
+            self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_eigenvalues_by_a_memory(self):
         model = "parameter guess = 8; boundary y(0) = 0; y'(0) = 1; y(1) = 0; k(0) ~ guess; system y'' + k * y = 0; k' = 0;"
         for guess, n in ((8, 1), (38, 2), (90, 3)):
@@ -328,6 +339,13 @@ class Words(Folder):
         failure = json.loads(done.stdout)["failure"]
         self.assertIn("does not get there", failure["text"])
         self.assertIn("at t = 0.33333", failure["text"])
+
+    def test_a_time_that_is_too_far_off_ends_the_search(self):
+        for command in ("run", "export c"):
+            done = self.tactus(command, "boundary q(1e15) = 0; system q' = -q;", *(["-o", self.folder / "out"] if command == "export c" else []))
+            self.assertIn(done.returncode, (0, 4), done.stdout + done.stderr)
+            if command == "run":
+                self.assertIn("takes too many steps", done.stdout + done.stderr)
 
     def test_one_condition_too_few_is_a_warning(self):
         done = self.tactus("check", "boundary x(2) = 1; system x'' = -x;")

@@ -3,6 +3,8 @@
 if(TARGET tactus AND TACTUS_NODE)
   add_test(NAME browser COMMAND ${TACTUS_NODE} ${CMAKE_CURRENT_LIST_DIR}/browser_test.mjs $<TARGET_FILE:tactus>)
   set_tests_properties(browser PROPERTIES RUN_SERIAL TRUE TIMEOUT 600)
+  add_test(NAME browser_examples COMMAND ${TACTUS_NODE} ${CMAKE_CURRENT_LIST_DIR}/browser_examples_test.mjs $<TARGET_FILE:tactus>)
+  set_tests_properties(browser_examples PROPERTIES TIMEOUT 3600)
 endif()
 
 # The page's own: types and pure parts, then the page in a browser against a stand-in server.

@@ -1,6 +1,6 @@
 // `tactus play` as people meet it: the built program, its own page, a real browser, a mouse. Run by ctest as
 // `node browser_test.mjs PROGRAM`; needs `./dev studio` (which also brings playwright-core and ws) and Chromium (TACTUS_CHROMIUM, else /usr/bin/chromium).
-// Times are printed, never asserted; what is waited for may take 20 s. Nothing leaves this machine.
+// Times are printed, never asserted; what is waited for may take a minute. Nothing leaves this machine.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,7 +21,7 @@ const { chromium } = studio("playwright-core");
 const WebSocket = studio("ws");
 
 const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
-const patience_ms = 20000;
+const patience_ms = 60000;
 // Small, since everything is drawn by the processor.
 const viewport = { width: 1200, height: 560 };
 const largest_page_bytes = 400_000;
@@ -62,9 +62,11 @@ function write_model(name, text) {
   return join(directory, name);
 }
 
-async function play(file, ...options) {
+const play = (file, ...options) => play_with({}, file, "--no-browser", ...options);
+
+async function play_with(environment, file, ...options) {
   const began_ms = performance.now();
-  const child = spawn(program, ["play", file, "--no-browser", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["play", file, ...options], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...environment } });
   const exit = once(child, "exit");
   let said = "";
   let complained = "";
@@ -83,6 +85,7 @@ async function play(file, ...options) {
     port: Number(new URL(url).port),
     said: () => said,
     is_running: () => child.exitCode === null && child.signalCode === null,
+    signal: (name) => child.kill(name),
     async kill() {
       child.kill("SIGKILL");
       await exit;
@@ -90,6 +93,7 @@ async function play(file, ...options) {
     // As ctrl-C does: it ends by itself and says how it went.
     async stop() {
       if (!this.is_running()) return;
+      child.kill("SIGCONT");
       child.kill("SIGINT");
       const timer = setTimeout(() => child.kill("SIGKILL"), patience_ms);
       const [code, signal] = await exit;
@@ -125,6 +129,7 @@ function record() {
   window.WebSocket = class extends Native {
     constructor(...options) {
       super(...options);
+      recorded.socket = this;
       this.addEventListener("message", (event) => {
         const at = performance.now();
         if (typeof event.data === "string") {
@@ -348,6 +353,25 @@ test("the link opens the page, which loads under its policy, small, without comp
   figures.push(`page as transferred, compressed: ${(bytes / 1000).toFixed(1)} kB of ${largest_page_bytes / 1000}`);
   figures.push(`program started to its address printed: ${(world.printed_ms - world.began_ms).toFixed(0)} ms; address asked for to the first frame in the page: ${(first_ms - asked_ms).toFixed(0)} ms`);
   assert.equal((await request(world, new URL(world.url).search.replace(/^/, "/"))).status, 403);
+});
+
+test("the browser's starter is given a page that leads in, without the link; it goes when somebody is in", async () => {
+  const tools = join(folder, "tools");
+  mkdirSync(tools, { mode: 0o700 });
+  writeFileSync(join(tools, "xdg-open"), '#!/bin/sh\nprintf %s "$1" > "$TOLD.part"; mv "$TOLD.part" "$TOLD"\n', { mode: 0o755 });
+  const told = join(tools, "told");
+  const world = await play_with({ PATH: `${tools}:${process.env.PATH}`, DISPLAY: ":99", TOLD: told, XDG_RUNTIME_DIR: tools }, copy_example("two_ball.tact"));
+  await until(() => existsSync(told), "the starter");
+  const page_url = readFileSync(told, "utf8");
+  assert.match(page_url, /^file:\/\/.*\/open\.html$/);
+  const context = await browser.newContext({ viewport });
+  contexts.push(context);
+  const page = await new_page(context);
+  await page.goto(page_url, { waitUntil: "commit" });
+  await until(() => page.evaluate(() => (window.recorded?.frames.length ?? 0) > 0).catch(() => false), "a first frame");
+  assert.equal(new URL(page.url()).host, world.host);
+  assert.equal(new URL(page.url()).search, "");
+  await until(() => !existsSync(fileURLToPath(page_url)), "the page is gone");
 });
 
 test("it moves by itself, with the clock and as the equation says; sixty frames of a 1 kHz model", async () => {
@@ -605,6 +629,11 @@ test("a server that ended is told; one started again at the same port says to op
   const advice = async (words) => (await page.locator('.notice[data-key="connection"]').allTextContents()).some((text) => text.includes(words));
   await world.kill();
   await until(() => advice("connection is lost"), "the loss told");
+  assert.equal(await page.textContent("#run-state"), "not connected");
+  assert.equal(await page.locator("#run-state").getAttribute("data-state"), "lost");
+  for (const id of ["#play", "#step", "#reset", "#speed"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  assert.equal(await page.locator("#loop").evaluate((element) => getComputedStyle(element).opacity), "0.45");
+  assert.equal(await page.textContent("#force-value"), "–");
   const again = await play(file, "--port", String(world.port));
   assert.equal(again.port, world.port);
   await until(() => advice("open the link it printed"), "what to do");
@@ -669,9 +698,12 @@ test("a world that fails says so and stands still; reset brings it back, an edit
   assert.match(await banner.textContent(), /x ceased to be a finite number.*step_size/s);
   assert.doesNotMatch(await banner.textContent(), /--/, "a page has no command line");
   assert.equal(await page.textContent("#run-state"), "stopped");
+  for (const id of ["#play", "#step"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  assert.match(await page.locator("#reset").getAttribute("class"), /primary/);
+  assert.deepEqual(await banner.getByRole("button").allTextContents(), ["Line 6", "Reset"]);
   const failed_at = await time(page);
   assert.ok(Math.abs(failed_at - 1) < 0.05, `x = 1/(1 - t) has its pole at 1, not at ${failed_at}`);
-  await page.click("#reset");
+  await banner.getByRole("button", { name: "Reset" }).click();
   await until(async () => (await banner.count()) === 0, "no banner");
   await until(async () => (await time(page)) < 0.9, "the beginning");
   await banner.waitFor({ timeout: patience_ms });
@@ -682,6 +714,184 @@ test("a world that fails says so and stands still; reset brings it back, an edit
   await until(async () => (await time(page)) > 1.3, "past the pole");
   assert.equal((await values(page, "x"))[0], 1);
 });
+
+test("a program that is stopped, and goes on, is not called running meanwhile", async () => {
+  const world = await play(copy_example("two_ball.tact"));
+  const page = await open(world);
+  const [x, y] = await pixel_of(page, [0, 0, 0]);
+  await page.mouse.move(x, y);
+  await page.mouse.down();
+  await until(() => page.evaluate(() => window.tactus.hand.held), "the hand");
+  world.signal("SIGSTOP");
+  await until(async () => (await page.textContent("#run-state")) === "no answer", "no answer");
+  assert.match(await page.locator('.notice[data-key="connection"]').textContent(), /what is shown here is old/);
+  assert.equal(await page.evaluate(() => window.tactus.hand.held), false);
+  assert.equal(await page.locator("#play").isDisabled(), true);
+  await page.mouse.up();
+  world.signal("SIGCONT");
+  await until(async () => (await page.textContent("#run-state")) === "running", "running");
+  await until_moving(page);
+  assert.equal(await page.locator('.notice[data-key="connection"]').count(), 0);
+  assert.equal(await page.locator("#play").isDisabled(), false);
+});
+
+const tilted = `simulation  step_size = 0.001  ENDING
+parameter tilt = 20 [deg] in 0 [deg]..90 [deg], k = 4 in 0..50;
+external GUI  writes x
+boundary x(0) = 0 [m]; v(0) = 0 [m/s];
+system
+  x' = v;
+  v' = 9.81 [m/s^2] * sin(tilt) - k * 0 [m/s^2];
+scene
+  sphere at (x, 0 [m]) radius 0.1 [m];
+`;
+
+test("a refused value goes, with a word; degrees are shown and typed as degrees", async () => {
+  const world = await play(write_model("tilted.tact", tilted.replace("ENDING", "")));
+  const page = await open(world);
+  const row = page.locator(".parameter", { has: page.locator('label:text-is("tilt")') });
+  const number = row.locator(".number");
+  const notes = async () => (await page.locator("#notes .notice").allTextContents()).join("\n");
+  assert.equal(await number.inputValue(), "20");
+  assert.equal(await row.locator(".unit").textContent(), "deg");
+  for (const typed of ["45", "90", "0", "30 deg"]) {
+    await number.fill(typed);
+    await number.press("Enter");
+    const radians = (Number.parseInt(typed) * Math.PI) / 180;
+    await until(async () => Math.abs((await messages(page, "parameter")).at(-1)?.value - radians) < 1e-12, `${typed} in force`);
+    assert.equal(await number.inputValue(), String(Number.parseInt(typed)));
+  }
+  for (const [typed, why] of [
+    ["100", "`tilt` is between 0 and 90 deg, not 100"],
+    ["-1", "`tilt` is between 0 and 90 deg, not -1"],
+    ["steep", "`tilt` needs a number in deg, not `steep`"],
+  ]) {
+    await number.fill(typed);
+    await number.press("Enter");
+    await until(async () => (await notes()).includes(why), why);
+    await until(async () => (await number.inputValue()) === "30", "the value in force");
+  }
+  await page.reload();
+  await until_moving(page);
+  assert.equal(await number.inputValue(), "30");
+});
+
+test("arrow keys move the speed slider, and the world with it", async () => {
+  const world = await play(copy_example("two_ball.tact"));
+  const page = await open(world);
+  await page.locator("#speed").focus();
+  for (const [key, speed] of [["ArrowRight", 1.1], ["ArrowUp", 1.3], ["ArrowLeft", 1.1], ["ArrowDown", 1], ["ArrowLeft", 0.89]]) {
+    await page.keyboard.press(key);
+    await until(async () => (await messages(page, "state")).at(-1).speed === speed, `${key}: ${speed}`);
+    await until(async () => (await page.textContent("#speed-text")) === `${speed}×`, `${speed} shown`);
+  }
+});
+
+test("a world ends at its ending_time: it says so, offers a reset, and an edit lets it go on", async () => {
+  const world = await play(write_model("tilted.tact", tilted.replace("ENDING", "ending_time = 0.7")));
+  const page = await open(world);
+  const banner = page.locator('.notice[data-key="ended"]');
+  await banner.waitFor({ timeout: patience_ms });
+  assert.match(await banner.textContent(), /^The world ended at t = 0\.7: `ending_time = 0\.7`/);
+  assert.equal(await page.textContent("#run-state"), "ended");
+  for (const id of ["#play", "#step"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  const at_end = async () => Math.abs((await time(page)) - 0.7) < 1e-9;
+  await until(at_end, "the end");
+  // x = g sin(tilt) t^2 / 2.
+  assert.ok(Math.abs((await values(page, "x"))[0] - 0.5 * 9.81 * Math.sin(Math.PI / 9) * 0.49) < 1e-9);
+  await until_moving(page, 5); // frames come, of the same picture
+  assert.ok(await at_end());
+  await banner.getByRole("button", { name: "Reset" }).click();
+  await until(async () => (await banner.count()) === 0 || (await at_end()), "begun again");
+  await banner.waitFor({ timeout: patience_ms });
+  await until(at_end, "the end again");
+  await page.click(".cm-content");
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(tilted.replace("ENDING", ""));
+  await until(async () => (await time(page)) > 0.9, "beyond");
+  await until(async () => (await page.textContent("#run-state")) === "running", "running");
+  assert.equal(await banner.count(), 0);
+  assert.ok(world.is_running());
+});
+
+test("a link that is opened twice says what to do; in the browser that is in it leads to the page", async () => {
+  const world = await play(copy_example("two_ball.tact"));
+  const page = await open(world);
+  await page.goto(world.url);
+  await until_moving(page);
+  assert.equal(await page.textContent("#world-name"), "two_ball");
+  const context = await browser.newContext({ viewport });
+  contexts.push(context);
+  const other = await context.newPage();
+  const answer = await other.goto(world.url);
+  assert.equal(answer.status(), 403);
+  assert.equal(await other.textContent("h1"), "This link does not work any more");
+  assert.match(await other.textContent("body"), /press enter in the terminal where tactus play runs: it prints a new link/);
+});
+
+test("the hand of a second tab is refused with a word, and felt when the first lets go", async () => {
+  const world = await play(copy_example("two_ball.tact"));
+  const first = await open(world);
+  const second = await new_page(first.context());
+  await second.goto(`http://${world.host}/`);
+  await until_moving(second);
+  const cookie = await cookie_of(first);
+  world.key = await first.evaluate(() => localStorage.getItem("tactus key"));
+  // The first holder is a client whose hand never rests, as a page in the foreground is.
+  const holder = await connect(world, cookie);
+  const holding = setInterval(() => holder.say({ type: "hand", position: [0.01, 0, 0], button: true }), 20);
+  await until(() => holder.frame.flags & 2, "the first hand");
+  await second.bringToFront();
+  const [x, y] = await pixel_of(second, [0, 0, 0]);
+  await second.mouse.move(x, y);
+  await second.mouse.down();
+  await second.mouse.move(x + 30, y, { steps: 3 });
+  const hint = second.locator("#hint");
+  await until(async () => (await hint.isVisible()) && /^another page holds the hand/.test(await hint.textContent()), "the word");
+  assert.equal(await second.locator("#world").getAttribute("data-refused"), "true");
+  clearInterval(holding);
+  holder.say({ type: "leave" });
+  await until(() => hint.isHidden(), "free");
+  const target = await second.evaluate(([px, py]) => window.tactus.hand.position, [x, y]);
+  await until(() => Math.abs(holder.frame.position[0] - target[0]) < 1e-3, "the second hand");
+  await second.mouse.up();
+  holder.socket.terminate();
+});
+
+test("plots that were added are there after a reload", async () => {
+  const world = await play(copy_example("two_ball.tact"));
+  const page = await open(world, { viewport: { width: 1366, height: 768 } });
+  const legends = () => page.locator(".plot").evaluateAll((plots) => plots.map((plot) => [...plot.querySelectorAll(".legend-name")].map((name) => name.textContent).join()));
+  const asked = await legends();
+  await page.click("#add-plot");
+  await page.locator(".choices label", { hasText: "cross2" }).locator("input").check();
+  await page.getByRole("button", { name: "Done" }).click();
+  assert.deepEqual(await legends(), [...asked, "cross2"]);
+  await page.reload();
+  await until_moving(page);
+  assert.deepEqual(await legends(), [...asked, "cross2"]);
+});
+
+for (const [width, height] of [[1280, 720], [1024, 768], [800, 600]]) {
+  test(`no note covers the loop's figures, ${width} x ${height}`, async () => {
+    const world = await play(copy_example("two_ball.tact"));
+    const page = await open(world, { viewport: { width, height } });
+    if (width <= 1180) await page.getByRole("tab", { name: "Loop", exact: true }).click();
+    world.key = await page.evaluate(() => localStorage.getItem("tactus key"));
+    const sends = (message) => page.evaluate((text) => window.recorded.socket.send(text), JSON.stringify(message));
+    for (const type of ["one", "two", "three", "four"]) await sends({ type });
+    await until(async () => (await page.locator("#notes .notice").allTextContents()).some((text) => text.includes("`four`")), "the notes");
+    const covered = await page.evaluate(() => {
+      const notes = [...document.querySelectorAll("#notes .notice")].map((note) => note.getBoundingClientRect());
+      const meets = (a, b) => a.right > b.left && a.left < b.right && a.bottom > b.top && a.top < b.bottom;
+      const figures = [...document.querySelectorAll("#loop dt, #loop dd, #force, #fit, .bar button")].filter((figure) => figure.checkVisibility());
+      const box = document.querySelector("#notes").getBoundingClientRect();
+      return { figures: figures.length, covered: figures.filter((figure) => notes.some((note) => meets(note, box) && meets(figure.getBoundingClientRect(), box))).map((figure) => figure.textContent) };
+    });
+    assert.ok(covered.figures >= 20, `${covered.figures} figures`);
+    assert.deepEqual(covered.covered, []);
+  });
+}
 
 test("save writes the file, and only then", async () => {
   const real_file = copy_example("two_ball.tact");
@@ -719,7 +929,10 @@ test("strangers are refused: no token, a wrong one, foreign Host and Origin, wro
   assert.equal((await request(world, "/", { Cookie: cookie.replace(/=.*/, `=${"0".repeat(32)}`) })).status, 403);
   const refusal = await request(world, "/", { Cookie: cookie.replace(/=.*/, "=") });
   assert.equal(refusal.status, 403);
-  assert.ok(refusal.body.length < 100, "a refusal tells nothing");
+  // Whatever was brought, the same words; what is no page is refused without any.
+  assert.match(refusal.body.toString(), /This link does not work any more/);
+  assert.deepEqual(refusal.body, (await request(world, "/")).body, "a refusal tells nothing");
+  assert.equal((await request(world, "/app.js")).body.toString(), "forbidden\n");
   const origin = `http://${world.host}`;
   for (const headers of [
     { Origin: origin },

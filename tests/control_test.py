@@ -250,7 +250,7 @@ class Plants(ControlTest):
 
     def test_balanced_cart_of_the_docs(self):
         text = (ROOT / "docs" / "control.md").read_text()
-        program = next(part.split("```")[0] for part in text.split("```tact\n") if "F = 3.67" in part)
+        program = next(part.split("```")[0] for part in text.split("```tact file=balanced.tact\n") if "F = 3.67" in part.split("```")[0])
         cart = self.linearize(program, "--at", "equilibrium")["transfers"][0]
         # The spring -3.67 x of the loop at rest is what push meets: x / push = -1 / 3.67 there.
         self.assert_close(cart["gain_at_rest"], -1 / 3.67)
@@ -474,6 +474,63 @@ system
         head, rows = self.table("rest.csv")
         self.assertEqual(head, ["name", "value"])
         self.assertEqual([row[0] for row in rows][:2], ["a", "a'"])
+
+
+class EveryKindOfModel(ControlTest):
+    """What is asked of a model that is more than equations is answered for the piece in which it is, or refused in words."""
+
+    def test_boundary_values_at_later_times(self):
+        # x'' = -x with x(0) = 0, x(1) = 1: the start is x' = 1 / sin 1.
+        program = "simulation ending_time = 2\nboundary x with x(0) = 0, x(1) = 1;\nsystem x'' = -x;\n"
+        told = self.linearize(program)
+        self.assert_matrix(told["A"], [[0, 1], [-1, 0]])
+        self.assert_close(told["point"]["x'"], 1 / math.sin(1), 1e-6)
+        for at in (0.5, 1.5):
+            self.assert_close(self.linearize(program, "--at", at)["point"]["x"], math.sin(at) / math.sin(1), 1e-5)
+        self.assert_close(self.rest(program)[0]["states"]["x"], 0)
+        self.linearize(program, "--at", "equilibrium")
+
+    def test_a_matrix_that_falls_into_zero_blocks(self):
+        # Falling balls: of each three states the rates depend on one, and there is no rest.
+        balls = "".join(f"boundary p{k} with p{k}(0) = (1, 2, 3), p{k}'(0) = (1, 0, {k}); w{k}(0) = (1, 2, 3);\n"
+                        f"system p{k}'' = (0, 0, -9.81); w{k}' = 0;\n" for k in range(4))
+        done = self.tactus("equilibrium", balls, code=4)
+        self.assertIn("no state of rest", done.stderr)
+
+    MODES = """\
+automaton a in Free, Bound from Bound when start > 0.5;
+parameter start = 0;
+boundary p with p(0) = (2, 0), p'(0) = (0, 0);
+system
+  in a.Free  { p'' = -9 * p;  pull = 0; }
+  in a.Bound { p'' = -9 * p - (0.1, 0.1) * p' + pull * p;  dot(p, p) = 4; }
+  transition Catch in a.Free when p[1] < -10 { goto a.Bound; enforce velocities; }
+"""
+
+    def test_modes(self):
+        """The structure of the mode at the point, with as many constraints as that has."""
+        told = self.linearize(self.MODES)
+        self.assertEqual(len(told["A"]), 4)
+        self.assertTrue(any("`a.Free`" in note for note in told["notes"]))
+        told = self.linearize(self.MODES, "--set", "start=1")
+        self.assertEqual(len(told["A"]), 2)
+        self.assertTrue(any("`a.Bound`" in note for note in told["notes"]))
+        self.assert_close(self.rest(self.MODES)[0]["states"]["p[1]"], 0)
+        found = self.rest(self.MODES, "--set", "start=1")[0]["states"]
+        self.assert_close(found["p[1]"] ** 2 + found["p[2]"] ** 2, 4)
+
+    def test_jumps_stay_out(self):
+        done = self.tactus("equilibrium", EXAMPLES / "bouncing_ball.tact", code=4)
+        self.assertIn("no transition is taken", done.stderr)
+
+    def test_without_states(self):
+        program = "external hand reads u\nexternal GUI writes y\nsystem y = 3 * u;\n"
+        self.assert_matrix(self.linearize(program)["D"], [[3]])
+        self.assertEqual(self.rest(program)[0]["states"], {})
+
+    def test_rates_are_refused(self):
+        for command in ("linearize", "equilibrium"):
+            self.assertIn("rates", self.tactus(command, EXAMPLES / "multirate_pair.tact", code=2).stderr)
 
 
 class Mistakes(ControlTest):

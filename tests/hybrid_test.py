@@ -242,6 +242,26 @@ class BallInBox(HybridTest):
         self.near(add(told["values"]["rubbing.p"], self.MIDDLE["rubbing"], -1), world.final["p"], 1e-6)
         self.near(told["values"]["rubbing.w"], world.final["w"], 1e-4)
 
+    def test_edges_and_corners(self):
+        """Walls that are met at one instant come one behind the other at that instant, and none is passed."""
+        text = (EXAMPLES / self.FILE).read_text()
+        start = "p(0) = middle + (0.1, -0.05, 0.1), p'(0) = (1.7, 1.1, 0.6);"
+        self.assertIn(start, text)
+        # Ways of 0.4 and 0.6 m to the walls; to the ceiling 2.481 * 0.2 - 9.81/2 * 0.2^2 = 0.3 m.
+        for place, velocity, walls, at in (("(0.05, -0.05, 0)", "(1, 1, 1.962)", [2, 4], 0.4), ("(0.05, -0.25, 0)", "(1, 1.5, 1.962)", [2, 4], 0.4),
+                                           ("(0.05, -0.05, 0)", "(2, 2, 2.481)", [2, 4, 6], 0.2)):
+            with self.subTest(place=place, velocity=velocity), tempfile.TemporaryDirectory() as folder:
+                path = pathlib.Path(folder) / "corner.tact"
+                path.write_text(text.replace(start, f"p(0) = middle + {place}, p'(0) = {velocity};"))
+                done = subprocess.run([TACTUS, "run", "--json", path, "--until", "0.45"], capture_output=True, text=True, check=False)
+                told = json.loads(done.stdout)
+                self.assertEqual(told["status"], "done", told)
+                self.assertEqual(told.get("broken_checks", []), [])
+                hits = [event for event in told["events"] if event["name"].startswith("smooth.")]
+                self.assertEqual(sorted(event["name"] for event in hits), [f"smooth.Bounce[{wall}]" for wall in walls])
+                for event in hits:
+                    self.assertAlmostEqual(event["time"], at, delta=1e-9)
+
 
 class BallInCanal(HybridTest):
     FILE = "ball_in_canal.tact"

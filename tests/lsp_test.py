@@ -87,9 +87,9 @@ CAPABILITIES = {"textDocument": {
 class Client:
     """A server and the messages it sent."""
 
-    def __init__(self, folder):
-        self.process = subprocess.Popen([TACTUS, "lsp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                        cwd=folder)
+    def __init__(self, folder, environment, words=()):
+        self.process = subprocess.Popen([TACTUS, "lsp", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        cwd=folder, env=dict(os.environ, **environment))
         self.inbox = queue.Queue()
         self.kept = []
         self.next_id = 0
@@ -159,11 +159,17 @@ class Client:
 
 class Served(unittest.TestCase):
     capabilities = CAPABILITIES
+    environment = {}
+    options = None  # initializationOptions
+
+    def words(self):
+        """Of the command line, behind `lsp`."""
+        return ()
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="tactus_lsp_"))
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
-        self.client = Client(self.folder)
+        self.client = Client(self.folder, self.environment, self.words())
         self.addCleanup(self.end)
         self.texts = {}
         self.initialize()
@@ -179,7 +185,8 @@ class Served(unittest.TestCase):
                 pass
 
     def initialize(self):
-        told = self.client.ask("initialize", {"processId": None, "rootUri": None, "capabilities": self.capabilities})
+        told = self.client.ask("initialize", {"processId": None, "rootUri": None, "capabilities": self.capabilities,
+                                              "initializationOptions": self.options})
         self.server = told["capabilities"]
         self.assertEqual(told["serverInfo"]["name"], "tactus")
         self.client.notify("initialized")
@@ -962,6 +969,127 @@ class BadMessages(Served):
         self.alive()
 
 
+class Protected(Served):
+    """The worker may end; the server does not (src/process/worker.h says how a worker is made to)."""
+    environment = {"TACTUS_WORKER_TRAP": "crash:CRASH stack:STACK memory:MEMORY hang:HANG check:FAILED answering-crash:ASKED answering-sleep:SLEEP",
+                   "TACTUS_WORKER_SECONDS": "1"}
+    good = "system\n  x' = -x;\n"
+
+    def change(self, text, version):
+        self.texts["a.tact"] = text
+        self.client.notify("textDocument/didChange", {"textDocument": {"uri": self.uri(), "version": version},
+                                                      "contentChanges": [{"text": text}]})
+
+    def test_a_text_that_ends_the_compiler(self):
+        self.open("system\n  y = 2;\n", name="other.tact")
+        self.diagnostics(name="other.tact")
+        self.open(self.good)
+        version = 1
+        for word, says in [("CRASH", "crashed"), ("STACK", "crashed"), ("MEMORY", "memory|crashed"), ("HANG", "more than 1 s"),
+                           ("FAILED", r"internal error: .* \(process/worker.cpp:\d+\)")]:
+            with self.subTest(word):
+                version += 1
+                self.change(f"{self.good}// {word}\n", version)
+                [one] = self.diagnostics(version=version)
+                self.assertEqual((one["code"], one["severity"]), ("K001", 1))
+                self.assertRegex(one["message"], says)
+                self.assertIn("report", one["message"])
+                # The other document is there as before.
+                self.client.ask("textDocument/hover", {"textDocument": {"uri": self.uri("other.tact")},
+                                                       "position": {"line": 1, "character": 2}})
+                # The text is tried again when it has changed, in part too.
+                version += 1
+                self.client.notify("textDocument/didChange", {"textDocument": {"uri": self.uri(), "version": version}, "contentChanges": [
+                    {"range": {"start": {"line": 2, "character": 3}, "end": {"line": 2, "character": 3 + len(word)}}, "text": "fine"}]})
+                self.assertEqual([d for d in self.diagnostics(version=version) if d["severity"] == 1], [])
+                self.texts["a.tact"] = f"{self.good}// fine\n"
+                self.assertIn("x", self.client.ask("textDocument/hover", self.at("|x'"))["contents"]["value"])
+
+    def test_a_request_that_ends_the_worker(self):
+        self.open(f"{self.good}// ASKED\n")
+        self.diagnostics(version=1)
+        self.assertEqual(self.client.fail("textDocument/hover", self.at("|x'"))["code"], -32803)
+        [one] = self.diagnostics(version=1)
+        self.assertEqual(one["code"], "K001")
+        self.assertEqual(self.client.fail("textDocument/hover", self.at("|x'"))["code"], -32803)  # not tried again
+        self.change(self.good, 2)
+        self.diagnostics(version=2)
+        self.client.ask("textDocument/hover", self.at("|x'"))
+        self.client.notify("textDocument/didClose", {"textDocument": {"uri": self.uri()}})
+
+    def test_closing_a_text_that_ended_it(self):
+        self.open(f"{self.good}// CRASH\n")
+        self.assertEqual(self.diagnostics(version=1)[0]["code"], "K001")
+        self.client.notify("textDocument/didClose", {"textDocument": {"uri": self.uri()}})
+        self.assertEqual(self.diagnostics(), [])
+        self.assertEqual(self.client.fail("textDocument/hover", self.at("|x'"))["code"], -32602)
+
+    def test_a_running_request_is_cancelled(self):
+        self.open(f"{self.good}// SLEEP\n")
+        self.diagnostics(version=1)
+        first = self.client.start("textDocument/hover", self.at("|x'"))
+        second = self.client.start("textDocument/foldingRange", {"textDocument": {"uri": self.uri()}})
+        for identity in (second, first):
+            self.client.notify("$/cancelRequest", {"id": identity})
+            self.assertEqual(self.client.answer(identity)["error"]["code"], -32800)
+        self.client.notify("$/cancelRequest", {"id": first})  # answered already
+        self.client.notify("$/cancelRequest", {"id": "nobody"})
+        self.client.notify("$/cancelRequest", {})
+        self.client.notify("exit")
+        self.assertEqual(self.client.process.wait(timeout=SECONDS), 1)
+
+    def test_the_worker_is_killed(self):
+        self.open(self.good)
+        self.diagnostics(version=1)
+        tasks = pathlib.Path(f"/proc/{self.client.process.pid}/task").glob("*/children")
+        [worker] = [int(word) for path in tasks for word in path.read_text().split()]
+        os.kill(worker, 9)
+        self.diagnostics(version=1)  # of the next worker
+        self.client.ask("textDocument/hover", self.at("|x'"))
+        self.assertIsNone(self.client.ask("shutdown"))
+        self.client.notify("exit")
+        self.assertEqual(self.client.process.wait(timeout=SECONDS), 0)
+
+
+class Large(Served):
+    """Texts that no person writes: answered, or refused in words, and the server goes on."""
+
+    def ask_all(self, text):
+        self.open(text)
+        where = {"textDocument": {"uri": self.uri()}}
+        for method in ("semanticTokens/full", "documentSymbol", "foldingRange"):
+            self.client.ask(f"textDocument/{method}", where)
+        middle = dict(where, position={"line": min(1, text.count("\n")), "character": 30})
+        for method in ("hover", "documentHighlight", "definition", "completion"):
+            self.client.ask(f"textDocument/{method}", middle)
+        self.client.ask("textDocument/references", dict(middle, context={"includeDeclaration": True}))
+        listed = self.diagnostics()
+        self.client.notify("textDocument/didClose", where)
+        self.diagnostics()
+        return listed
+
+    def test_a_long_line(self):
+        self.ask_all("system\n  y = 1;  x = " + "+".join(["y"] * 25_000) + ";\n")
+
+    def test_a_line_of_a_megabyte(self):
+        self.ask_all("system\n  y = 1;  " + "x = y; " * 150_000 + "\n")
+
+    def test_many_short_lines(self):
+        self.ask_all("system\n" + "".join(f"  a{i} = {i};\n" for i in range(20_000)) + "y\n" * 80_000)
+
+    def test_deep_nesting(self):
+        for text in ("system\n  x = " + "(" * 50_000 + "1" + ")" * 50_000 + ";\n", "system\n  x = " + "(" * 100_000,
+                     "system\n  x = " + "-" * 100_000 + "1;\n", "system\n" + "in a.b { " * 50_000, "system\n  x = " + "[" * 50_000):
+            listed = self.ask_all(text)
+            self.assertNotIn("K001", [one["code"] for one in listed])
+
+    def test_a_huge_comment(self):
+        self.assertEqual(self.ask_all("/*" + "y + é\n" * 200_000 + "*/\nsystem\n  x = 1;\n// " + "é" * 200_000), [])
+
+    def test_many_mistakes(self):
+        self.assertTrue(self.ask_all("system\n" + "  x = = ;\n" * 20_000))
+
+
 class Responsive(Served):
     def test_answers_do_not_wait_for_the_compiler(self):
         """Diagnostics of a large text take their time; an answer about it comes before them."""
@@ -973,6 +1101,60 @@ class Responsive(Served):
         self.assertEqual(order[-1], hover)
         self.assertNotIn("textDocument/publishDiagnostics", order)
         self.diagnostics()
+
+
+class Files(Served):
+    """What a document names lies in its folder, unless a person allows more."""
+
+    def setUp(self):
+        self.outside = pathlib.Path(tempfile.mkdtemp(prefix="tactus_lsp_outside_"))
+        self.addCleanup(shutil.rmtree, self.outside, ignore_errors=True)
+        (self.outside / "t.csv").write_text("0, hunter2\n1, 2\n")
+        (self.outside / "part.tact").write_text("function hunter(x) = x;")
+        super().setUp()
+
+    def codes(self, text, name="a.tact"):
+        self.open(text, name)
+        listed = self.diagnostics(name)
+        return [one["code"] for one in listed], json.dumps(listed)
+
+    def reads(self, name):
+        return f'boundary x with x(0) = 0; system x\' = table("{name}")(x);'
+
+    def test_outside_is_refused_and_not_quoted(self):
+        for k, path in enumerate([self.outside / "t.csv", f"../{self.outside.name}/t.csv", "/proc/self/mem", "/etc/passwd"]):
+            codes, told = self.codes(self.reads(path), f"{k}.tact")
+            self.assertEqual(codes, ["F007"])
+            self.assertNotIn("hunter", told)
+        codes, _ = self.codes(f'use "{self.outside / "part.tact"}"; system x = 1;', "u.tact")
+        self.assertIn("F007", codes)
+        # Nor are its names known.
+        place = {"textDocument": {"uri": self.uri("u.tact")}, "position": {"line": 0, "character": 0}}
+        self.assertNotIn("hunter", json.dumps(self.client.ask("textDocument/completion", place)))
+
+    def test_a_document_without_a_folder_reads_the_library_only(self):
+        (self.folder / "t.csv").write_text("0, 1\n1, 2\n")  # where the server stands
+        for k, (path, code) in enumerate([("t.csv", "F007"), ("battery.csv", None)]):
+            uri = f"untitled:Untitled-{k}"
+            self.client.notify("textDocument/didOpen", {"textDocument": {"uri": uri, "languageId": "tactus", "version": 1,
+                "text": self.reads(path).replace('")(x)', '", column = 2)(x)')}})
+            listed = self.client.wait(lambda m: m.get("method") == "textDocument/publishDiagnostics" and m["params"]["uri"] == uri)
+            self.assertEqual([one["code"] for one in listed["params"]["diagnostics"] if one["severity"] == 1], [code] if code else [])
+
+
+class AllowedByTheCommandLine(Files):
+    def words(self):
+        return ("--allow", str(self.outside))
+
+    def test_outside_is_refused_and_not_quoted(self):
+        self.assertEqual(self.codes(self.reads(self.outside / "t.csv"))[0], ["D002"])  # which is read
+        self.assertEqual(self.codes(self.reads("/etc/passwd"), "b.tact")[0], ["F007"])
+
+
+class AllowedByTheEditor(AllowedByTheCommandLine):
+    def words(self):
+        self.options = {"allow": [str(self.outside)]}
+        return ()
 
 
 if __name__ == "__main__":

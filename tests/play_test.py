@@ -112,6 +112,31 @@ class Numbers(Play):
         self.assertEqual(self.play(TWO_BALL, "--headless", "--for", 0.2, "--quiet").stdout, "")
 
 
+class Ends(Play):
+    """No time but the world's is asked for: the program ends when the world does, however long that takes."""
+    ENDS = "simulation step_size = 0.001 ending_time = {end}\nboundary x with x(0) = 1;\nsystem\n  x' = -x;\n{more}"
+
+    def test_without_a_page_the_program_ends_at_the_ending_time(self):
+        for end, reached in ((0.5, 0.5), (0.2504, 0.251)):
+            told = self.numbers(self.write(self.ENDS.format(end=end, more="")))
+            self.assertEqual((told["status"], told["ticks"]), ("done", round(1000 * reached)))
+            self.assertAlmostEqual(told["time"], reached, delta=1e-9)
+            self.assertEqual(told["ended"], f"ended at t = {reached:g}: `ending_time = {end:g}`")
+        done = self.play(self.write(self.ENDS.format(end=0.3, more="")), "--headless", "--speed", 10)
+        self.assertIn("ended at t = 0.3: `ending_time = 0.3`\n", done.stdout)
+
+    def test_without_a_page_stop_when_ends_the_program_well(self):
+        told = self.numbers(self.write(self.ENDS.format(end=100, more='  stop when x < 0.5 "half is gone";\n')))
+        self.assertEqual(told["status"], "done")
+        self.assertAlmostEqual(told["time"], 0.693147, delta=1e-5)
+        self.assertRegex(told["ended"], r"^stopped at t = 0\.69314\d*: half is gone$")
+
+    def test_the_clock_still_bounds_it(self):
+        told = self.numbers(self.write(self.ENDS.format(end=1e6, more="")), "--for", 0.3)
+        self.assertEqual((told["status"], told["ended"]), ("done", None))
+        self.assertIsNone(self.numbers(TWO_BALL, "--for", 0.2)["ended"])
+
+
 class Mistakes(Play):
     def test_options(self):
         for words, says in [(("--rate", 5), "--rate"), (("--rate", "nan"), "`nan` is not a number"), (("--speed", "nan"), "--speed"), (("--for", "nan"), "--for"),
@@ -138,6 +163,24 @@ class Mistakes(Play):
         told = self.numbers(path, exit_code=4)
         self.assertEqual(told["status"], "failed")
         self.assertTrue(told["failure"])
+
+    def test_work_that_no_tick_can_do(self):
+        """Refused before the world begins: a tick that does not end would keep its force."""
+        hand = "external hand writes force = (100, 0, 0)"
+        plain = "boundary x(0) = 0;\nsystem x' = 1;\n"
+        for text, says in [("simulation step_size = 1e-12\n" + plain, "steps of 1e-12 s"),
+                           ("simulation step_size = 1e-300\n" + plain, "and at most 10000 are allowed"),
+                           ("event e every 1e-300;\n" + plain + "reactive n = init a=0 in { e => a+1 }\n", "`e` every 1e-300 s"),
+                           (f"{hand} every 1e-9\n" + plain, "more often than a clock can keep"),
+                           (f"simulation max_transitions = 1e9\n{hand}\n" + plain, "max_transitions")]:
+            with self.subTest(text):
+                path = self.write(text)
+                told = self.numbers(path, "--for", 60, exit_code=4)
+                self.assertIn(says, told["failure"])
+                self.assertIn("hint: ", self.play(path, "--headless", "--for", 60, exit_code=4).stderr)
+        # What is allowed is played, and ends.
+        path = self.write("simulation step_size = 1e-7\n" + plain)
+        self.assertEqual(self.numbers(path, "--speed", 100, "--for", 0.5)["status"], "done")
 
     def test_a_world_that_explodes(self):
         path = self.write(EXPLODES)
@@ -183,7 +226,8 @@ class System(Play):
         return json.loads(done.stdout), calls[first:last + 1], set(threads)
 
     def test_the_loop_only_sleeps(self):
-        _, running, _ = self.traced(TWO_BALL, "--for", 1)
+        _, running, threads = self.traced(TWO_BALL, "--for", 1)
+        self.assertIn("tactus-guard", threads)
         self.assertGreater(len(running), 100)
         self.assertEqual(set(running) - {"restart_syscall"}, {"clock_nanosleep"})
 

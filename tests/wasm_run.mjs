@@ -313,7 +313,7 @@ if (started) {
   const stopped = failure?.status === 10;  // `stop when`
   if (stopped) failure = undefined;
   attempt(lastRow);
-  if (!failure && !stopped && w.runs_in_parts(model)) attempt(() => check(w.end_run(model, instance)));
+  if (!failure && w.runs_in_parts(model)) attempt(() => check(w.end_run(model, instance)));
 }
 flush();
 if (failure) {

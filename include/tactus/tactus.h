@@ -46,10 +46,13 @@ struct Name {
 // results are the same bits with both.
 class TACTUS_PUBLIC Model {
  public:
-  // Throws Error with every mistake found. `name` stands in messages.
-  [[nodiscard]] static Model from_text(std::string_view text, std::string_view name = "model.tact");
-  [[nodiscard]] static Model from_file(const std::string& path);
-  [[nodiscard]] static Model from_files(const std::vector<std::string>& paths);
+  // Throws Error with every mistake found. `name` stands in messages. What the model names in `use` and `table` lies in the folder of
+  // its file (of a text: of its name), or in one of `allow`, which holds folders and files.
+  [[nodiscard]] static Model from_text(std::string_view text, std::string_view name = "model.tact",
+                                       const std::vector<std::string>& allow = {});
+  [[nodiscard]] static Model from_file(const std::string& path, const std::vector<std::string>& allow = {});
+  [[nodiscard]] static Model from_files(const std::vector<std::string>& paths,
+                                        const std::vector<std::string>& allow = {});
 
   ~Model();
   Model(Model&&) noexcept;

@@ -186,14 +186,17 @@ std::unique_ptr<Implementation> make(api::Compiled compiled) {
 
 }  // namespace
 
-Model Model::from_text(std::string_view text, std::string_view name) {
-  return Model(make<Implementation>(api::compile_text(std::string(name), std::string(text), {})));
+Model Model::from_text(std::string_view text, std::string_view name, const std::vector<std::string>& allow) {
+  return Model(
+      make<Implementation>(api::compile_text(std::string(name), std::string(text), {.overrides = {}, .allow = allow})));
 }
 
-Model Model::from_file(const std::string& path) { return from_files({path}); }
+Model Model::from_file(const std::string& path, const std::vector<std::string>& allow) {
+  return from_files({path}, allow);
+}
 
-Model Model::from_files(const std::vector<std::string>& paths) {
-  return Model(make<Implementation>(api::compile_files(paths, {}, false)));
+Model Model::from_files(const std::vector<std::string>& paths, const std::vector<std::string>& allow) {
+  return Model(make<Implementation>(api::compile_files(paths, {.overrides = {}, .allow = allow}, false)));
 }
 
 Model::Model(std::unique_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}

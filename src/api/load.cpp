@@ -34,7 +34,11 @@ Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&
     std::vector<std::uint32_t> files;
     if (!read(compiled, files)) return;
     compiler::Options with_files = options;
-    if (!with_files.read_file) with_files.read_file = read_used_file;
+    if (!with_files.read_file) {
+      std::vector<std::string> names;
+      for (const std::uint32_t file : files) names.push_back(compiled.sources.name(file));
+      with_files.read_file = UsedFiles(names, options.allow);
+    }
     with_files.aliases = &compiled.aliases;
     compiled.program = compiler::compile(files, compiled.sources, with_files, compiled.diags,
                                          explain ? &compiled.explanation : nullptr);

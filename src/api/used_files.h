@@ -2,14 +2,25 @@
 // of the program.
 #pragma once
 
-#include <optional>
 #include <string>
+#include <vector>
 
+#include "compiler/source/folders.h"
 #include "compiler/source/source.h"
 
 namespace api {
 
-// A source::Reader. A path that leads to no regular file, or to one of more than 64 MB, is not found.
-[[nodiscard]] std::optional<source::File> read_used_file(const std::string& from, const std::string& path);
+// A source::Reader. A path that leads to no regular file, to one of more than 64 MB, or out of the folders is refused
+// (compiler/source/folders.h).
+class UsedFiles {
+ public:
+  // `files` are the program's own.
+  UsedFiles(const std::vector<std::string>& files, const std::vector<std::string>& allowed)
+      : folders_(files, allowed) {}
+  [[nodiscard]] source::Reading operator()(const std::string& from, const std::string& path) const;
+
+ private:
+  source::Folders folders_;
+};
 
 }  // namespace api

@@ -11,6 +11,8 @@
 #include "compiler/energy/gradient.h"
 #include "compiler/expand/expand.h"
 #include "compiler/expand/use.h"
+#include "compiler/expr/budget.h"
+#include "compiler/flatten/diagnostics.h"
 #include "compiler/flatten/flatten.h"
 #include "compiler/hold/hold.h"
 #include "compiler/jumps/jumps.h"
@@ -101,6 +103,41 @@ std::vector<std::string> find_settable(const check::Model& model, const flat::Mo
   return found;
 }
 
+// The unit behind a number, `-20 [deg]`; null when there is none.
+const parse::Unit* find_unit_of(const parse::Tree& tree, parse::NodeId node) {
+  while (node.valid() && tree[node].kind == parse::NodeKind::negate) node = tree.child(node, 0);
+  if (!node.valid() || tree[node].kind != parse::NodeKind::number || tree[node].unit == 0) return nullptr;
+  return &tree.units[tree[node].unit];
+}
+
+// Of a parameter's number, or where that has none (`0 in -90 [deg] .. 90 [deg]`) of its range; and rad, where a name starts at an angle or is
+// one: dimensions do not tell angles from numbers.
+std::vector<WrittenUnit> find_written_units(const check::Model& model, base::Names& names) {
+  const parse::Tree& tree = *model.tree;
+  std::vector<WrittenUnit> found;
+  for (const check::Symbol& symbol : model.symbols) {
+    if (symbol.role != check::Role::parameter) continue;
+    const parse::Parameter& parameter = tree.parameters[symbol.declaration];
+    for (const parse::NodeId node : {parameter.value, parameter.low, parameter.high}) {
+      const parse::Unit* unit = find_unit_of(tree, node);
+      if (!unit) continue;
+      std::string text = unit->text;
+      std::erase_if(text, [](char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r'; });
+      found.push_back({std::string(names.text(symbol.name)), text, parse::to_si(1, unit->measure.scale)});
+      break;
+    }
+  }
+  const auto note_angle = [&](parse::NodeId name, parse::NodeId value) {
+    const parse::Unit* unit = find_unit_of(tree, value);
+    if (!unit || tree[name].kind != parse::NodeKind::name || tree[name].count > 0) return;
+    if (unit->text == "deg" || unit->text == "rad" || unit->text == "rev")
+      found.push_back({std::string(names.text(tree[name].name)), "rad", 1});
+  };
+  for (const parse::Condition& condition : tree.conditions) note_angle(condition.variable, condition.value);
+  for (const parse::Equation& equation : tree.equations) note_angle(equation.left, equation.right);
+  return found;
+}
+
 // "p'[2]" is p[2], differentiated once.
 std::pair<std::string, std::uint32_t> without_primes(std::string_view name) {
   std::pair<std::string, std::uint32_t> found;
@@ -137,8 +174,10 @@ const Explanation::Stage* Explanation::find(std::string_view name) const {
   return found == stages.end() ? nullptr : &*found;
 }
 
-std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
-                                   const Options& options, diag::Sink& diags, Explanation* explanation) {
+namespace {
+
+std::optional<ir::Program> compile_passes(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
+                                          const Options& options, diag::Sink& diags, Explanation* explanation) {
   Pages pages(explanation);
   base::Names names;
 
@@ -177,6 +216,7 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   table::Files data(sources, options.read_file);
   check::Model model = check::check(tree, names, overrides, data, diags, given);
   if (options.facts) options.facts->take(model, names);
+  if (options.written_units && !diags.has_errors()) *options.written_units = find_written_units(model, names);
   pages.add("model", "every name, its role, shape and unit", [&] { return check::dump(model, names); });
   if (!model.tables.empty())
     pages.add("tables", "sampled data: files, methods and ranges", [&] { return check::dump_tables(model); });
@@ -284,6 +324,22 @@ std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag
   if (!options.guards) reroll::reserve(program);
   pages.add("ir", "the instructions that every backend prints", [&] { return ir::dump(reroll::with_loops(program)); });
   return program;
+}
+
+}  // namespace
+
+std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
+                                   const Options& options, diag::Sink& diags, Explanation* explanation) {
+  const expr::Budget budget;
+  try {
+    return compile_passes(files, sources, options, diags, explanation);
+  } catch (const expr::Outgrown& outgrown) {
+    diags.report(outgrown.place, flatten::too_large, expr::most_expressions, expr::most_requests)
+        .hint(
+            "what is written here, with what other lines make of it, is too much: smaller ranges or matrices, or names "
+            "for parts that are read often");
+    return std::nullopt;
+  }
 }
 
 }  // namespace compiler

@@ -32,16 +32,27 @@ struct Start {
   bool is_guess = false;
 };
 
+// The unit that stands behind a parameter's number in the text, `20 [deg]`: people want to read and write it in that. Of other names only
+// that they are angles.
+struct WrittenUnit {
+  std::string name;
+  std::string unit;
+  double size = 1;  // one of it, in SI
+};
+
 struct Options {
   std::vector<Override> overrides;
   std::vector<Start> starts = {};
   source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
+  // Folders and files, besides the model's own folder, from which the reader that api/load.h puts there may read: `--allow`.
+  std::vector<std::string> allow = {};
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
   // program.
   Facts* facts = nullptr;
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
-  std::vector<expand::Alias>* aliases = nullptr;  // gains what goes by two names
-  std::vector<std::string>* settable = nullptr;   // gains the names that an override may give another value
+  std::vector<expand::Alias>* aliases = nullptr;      // gains what goes by two names
+  std::vector<WrittenUnit>* written_units = nullptr;  // gains those of parameters and angles
+  std::vector<std::string>* settable = nullptr;       // gains the names that an override may give another value
   Guards* guards = nullptr;  // gains what is known of pairs of transitions; nobody runs the program then
   std::vector<Interference>* interference = nullptr;  // gains what can interfere with each plan
   bool watches_axioms = false;                        // whether the axioms of jumps and sequences become checks

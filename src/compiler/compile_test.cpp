@@ -129,6 +129,13 @@ TEST(Compile, RefusesALoopThatIsTooLarge) {
   EXPECT_EQ(result.diags.diagnostics()[0].code, "S012");
 }
 
+// All derivatives of an equation at once: one by one, those of a full block would be too much work.
+TEST(Compile, AFullBlockIsNotTooMuchWork) {
+  Compiled result;
+  compile(result, {"system for i in 1..300 { y[i]^3 + y[i] = sum(j in 1..300: j * y[j]) + i * t; }"});
+  EXPECT_TRUE(result.program.has_value());
+}
+
 // A parameter that a range reads is a number like any other: the branch that is not taken need not exist.
 TEST(Compile, AParameterThatARangeReadsChoosesBranches) {
   const char* const text =

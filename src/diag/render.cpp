@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "diag/printable.h"
 #include "diag/sink.h"
 #include "diag/utf8.h"
 
@@ -51,14 +52,10 @@ bool has_place(base::Span span, const SourceMap& sources) {
 
 std::string place(base::Span span, const SourceMap& sources) {
   if (span.file >= sources.size()) return "";
-  if (!has_place(span, sources)) return fmt::format("{}: ", sources.name(span.file));
+  const std::string name = printable(sources.name(span.file));
+  if (!has_place(span, sources)) return fmt::format("{}: ", name);
   const Position position = sources.position(span.file, span.begin);
-  return fmt::format("{}:{}:{}: ", sources.name(span.file), position.line, position.column);
-}
-
-bool is_control(char32_t c) {
-  return c < 0x20 || (c >= 0x7f && c < 0xa0) || (c >= 0x200b && c <= 0x200f) || (c >= 0x2028 && c <= 0x202e) ||
-         (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+  return fmt::format("{}:{}:{}: ", name, position.line, position.column);
 }
 
 // Appends the line of `span` with an underline of the part of `span` that lies on it.
@@ -138,16 +135,17 @@ std::string render_text(const Sink& sink, const SourceMap& sources, bool color) 
     const char* severity_color = diagnostic->severity == Severity::error ? colors.error : colors.warning;
     out += fmt::format("{}{}{}", colors.bold, place(diagnostic->span, sources), colors.off);
     out += fmt::format("{}{}[{}]{}: ", severity_color, word(diagnostic->severity), diagnostic->code, colors.off);
-    out += fmt::format("{}{}{}\n", colors.bold, diagnostic->text, colors.off);
+    out += fmt::format("{}{}{}\n", colors.bold, printable(diagnostic->text), colors.off);
     if (has_place(diagnostic->span, sources)) append_excerpt(out, diagnostic->span, sources, colors);
     for (const Related& related : diagnostic->related) {
-      out += fmt::format("  {}note{}: {}{}\n", colors.hint, colors.off, place(related.span, sources), related.text);
+      out += fmt::format("  {}note{}: {}{}\n", colors.hint, colors.off, place(related.span, sources),
+                         printable(related.text));
       if (has_place(related.span, sources)) append_excerpt(out, related.span, sources, colors);
     }
     if (diagnostic->repeated > 0)
       out += fmt::format("  {}note{}: and {} more like it\n", colors.hint, colors.off, diagnostic->repeated);
     for (const std::string& hint : diagnostic->hints)
-      out += fmt::format("  {}hint{}: {}\n", colors.hint, colors.off, hint);
+      out += fmt::format("  {}hint{}: {}\n", colors.hint, colors.off, printable_lines(hint));
   }
   return out;
 }

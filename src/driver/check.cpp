@@ -100,6 +100,7 @@ int check(const CheckOptions& options) {
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
   compiler::Options compile{*overrides};
+  compile.allow = options.allow;
   compiler::Guards guards;
   guards.limits.seconds = options.proof_time.value_or(guards.limits.seconds);
   guards.seconds = std::max(guards.seconds, guards.limits.seconds);
@@ -113,7 +114,8 @@ int check(const CheckOptions& options) {
   std::optional<Kept> kept;
   if (options.rate) {
     const std::vector<api::Text> texts = api::texts_of(compiled, options.files.size());
-    if (const auto failure = try_rate(program, *options.rate, texts, {*overrides}, kept.emplace())) {
+    if (const auto failure = try_rate(program, *options.rate, texts, {.overrides = *overrides, .allow = options.allow},
+                                      kept.emplace())) {
       if (options.json) print_json({{"status", "failed"}, {"failure", failure->text}});
       say(stderr, "tactus: {}\n", failure->text);
       if (!failure->hint.empty()) say(stderr, "  hint: {}\n", failure->hint);

@@ -7,10 +7,13 @@
 #include <CLI/Formatter.hpp>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include "base/nearest.h"
 #include "driver/report.h"
+#include "lsp/supervisor.h"
+#include "play/rehearsal.h"
 #include "runtime/sim/plan.h"
 
 namespace driver {
@@ -121,13 +124,30 @@ void add_set(CLI::App& command, std::vector<std::string>& set) {
       ->allow_extra_args(false);
 }
 
-void add_files(CLI::App& command, std::vector<std::string>& files) {
+// Adds --allow, which every command that compiles takes.
+void add_allow(CLI::App& command, std::vector<std::string>& allow) {
+  command
+      .add_option("--allow", allow,
+                  "let the model read there, too; without it, only in its own folder. May be repeated")
+      ->type_name("PATH")
+      ->allow_extra_args(false)
+      ->check(CLI::Validator(
+          [](std::string& path) {
+            std::error_code error;
+            return std::filesystem::exists(path, error) ? std::string()
+                                                        : fmt::format("there is no folder or file `{}`", path);
+          },
+          "PATH"));
+}
+
+void add_files(CLI::App& command, std::vector<std::string>& files, std::vector<std::string>& allow) {
   command.add_option("files", files, "the model: .tact, or .phydl and .ridl together")->required()->type_name("FILE..");
+  add_allow(command, allow);
 }
 
 // What says where a model is looked at.
 void add_point(CLI::App& command, PointOptions& point) {
-  add_files(command, point.files);
+  add_files(command, point.files, point.allow);
   add_set(command, point.set);
   command.add_option("--hold", point.hold, "keep an input at this value; one that nothing feeds is 0")
       ->type_name("INPUT=VALUE")
@@ -226,6 +246,10 @@ int tell_export_forms(bool json, int argc, const char* const* argv) {
 }  // namespace
 
 Command parse_command_line(int argc, const char* const* argv) {
+  if (argc == 2 && argv[1] == std::string_view(::play::rehearsing_word))
+    return WorkerOptions{WorkerOptions::Kind::rehearses_edits, {}};
+  if (argc >= 2 && argv[1] == std::string_view(::lsp::serving_word))
+    return WorkerOptions{WorkerOptions::Kind::serves_an_editor, {argv + 2, argv + argc}};
   CLI::App app{"Tactus: from equations to touch. Compiles a text of equations to machine code and runs it.", "tactus"};
   app.footer(main_footer);
   app.set_version_flag("--version", std::string("tactus ") + TACTUS_VERSION);
@@ -235,7 +259,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   RunOptions run;
   CLI::App* run_command = app.add_subcommand("run", "run a model");
   run_command->footer(run_footer);
-  add_files(*run_command, run.files);
+  add_files(*run_command, run.files, run.allow);
   run_command->add_option("--until", run.until, "the time at which the run ends")->type_name("T");
   add_set(*run_command, run.set);
   run_command->add_option("--solver", run.solver, "euler, rk4, bs3, tsit5, dop853, rosenbrock or cvode")
@@ -267,7 +291,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   CheckOptions check;
   CLI::App* check_command = app.add_subcommand("check", "look for mistakes, run nothing");
   check_command->footer(check_footer);
-  add_files(*check_command, check.files);
+  add_files(*check_command, check.files, check.allow);
   add_set(*check_command, check.set);
   check_command->add_option("--rate", check.rate, "whether it keeps up with so many ticks a second")
       ->type_name("HZ")
@@ -283,7 +307,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   ExplainOptions explain;
   CLI::App* explain_command = app.add_subcommand("explain", "show what each stage of the compiler made");
   explain_command->footer(explain_footer);
-  add_files(*explain_command, explain.files);
+  add_files(*explain_command, explain.files, explain.allow);
   add_set(*explain_command, explain.set);
   explain_command->add_option("--dump", explain.dump, "print this stage alone, in full")->type_name("STAGE");
   explain_command->add_flag("--initial", explain.initial, "show the start instead: what is given, found, follows");
@@ -309,6 +333,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   CLI::App* lsp_command =
       app.add_subcommand("lsp", "serve an editor: the language server, on standard input and output");
   lsp_command->footer(lsp_footer);
+  add_allow(*lsp_command, lsp.allow);
   lsp_command->add_flag("--stdio", lsp.stdio, "on standard input and output; editors that say so are understood");
 
   PlotOptions plot;
@@ -358,7 +383,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   PlayOptions play;
   CLI::App* play_command = app.add_subcommand("play", "run a model with the clock, in a page, under the mouse");
   play_command->footer(play_footer);
-  add_files(*play_command, play.files);
+  add_files(*play_command, play.files, play.allow);
   add_set(*play_command, play.set);
   play_command->add_option("--rate", play.rate, "ticks a second; as the text says, else 1000, when not given")
       ->type_name("HZ")
@@ -424,7 +449,7 @@ Command parse_command_line(int argc, const char* const* argv) {
   ExportCOptions export_c;
   CLI::App* export_c_command = export_command->add_subcommand("c", "as C: one .c, one .h, a Makefile");
   export_c_command->footer(export_footer);
-  add_files(*export_c_command, export_c.files);
+  add_files(*export_c_command, export_c.files, export_c.allow);
   add_set(*export_c_command, export_c.set);
   export_c_command->add_option("-o,--out", export_c.directory, "the folder, created when missing")
       ->required()

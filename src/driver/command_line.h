@@ -12,8 +12,9 @@ struct Finished {
   int exit_code = exit_done;
 };
 
-using Command = std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, FormatOptions, LspOptions, PlotOptions,
-                             LinearizeOptions, EquilibriumOptions, PlayOptions, WallOptions, ExportCOptions>;
+using Command =
+    std::variant<Finished, RunOptions, CheckOptions, ExplainOptions, FormatOptions, LspOptions, PlotOptions,
+                 LinearizeOptions, EquilibriumOptions, PlayOptions, WallOptions, ExportCOptions, WorkerOptions>;
 
 Command parse_command_line(int argc, const char* const* argv);
 

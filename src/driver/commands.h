@@ -15,11 +15,13 @@ enum ExitCode : int {
   exit_usage = 2,
   exit_check_broken = 3,
   exit_run_failed = 4,
+  exit_internal = 70,      // a mistake of ours, or no memory is left (EX_SOFTWARE of sysexits.h)
   exit_interrupted = 130,  // 128 + SIGINT, as shells count
 };
 
 struct RunOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::optional<double> until;
   std::vector<std::string> set;  // "name=value"
   std::string solver;
@@ -40,6 +42,7 @@ int run(const RunOptions& options);
 
 struct CheckOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::vector<std::string> set;
   std::optional<double> rate;        // ticks a second that it has to keep
   std::optional<double> proof_time;  // seconds for each pair of transitions; 0: none is asked about
@@ -50,6 +53,7 @@ int check(const CheckOptions& options);
 
 struct ExplainOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::vector<std::string> set;
   std::string dump;      // a stage; empty: all, for people
   bool initial = false;  // the start instead: given, found, following
@@ -69,9 +73,17 @@ int format(const FormatOptions& options);
 
 // The language server, on standard input and output.
 struct LspOptions {
-  bool stdio = true;  // the only way; editors say it aloud
+  bool stdio = true;               // the only way; editors say it aloud
+  std::vector<std::string> allow;  // more folders and files that the model may read
 };
 int lsp(const LspOptions& options);
+
+// What other commands start as children of theirs; no person types it.
+struct WorkerOptions {
+  enum class Kind { rehearses_edits, serves_an_editor } kind = Kind::rehearses_edits;
+  std::vector<std::string> allow;  // of an editor's worker
+};
+int work(const WorkerOptions& options);
 
 struct PlotOptions {
   std::string table;  // a CSV file
@@ -85,6 +97,7 @@ int plot(const PlotOptions& options);
 // Where a model is looked at: what linearize and equilibrium share.
 struct PointOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::vector<std::string> set;
   std::vector<std::string> devices;
   std::vector<std::string> hold;   // "input=value"
@@ -114,6 +127,7 @@ int equilibrium(const EquilibriumOptions& options);
 
 struct PlayOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::vector<std::string> set;
   std::optional<double> rate;  // ticks a second
   std::vector<std::string> devices;
@@ -151,6 +165,7 @@ int wall(const WallOptions& options);
 
 struct ExportCOptions {
   std::vector<std::string> files;
+  std::vector<std::string> allow;  // more folders and files that the model may read
   std::vector<std::string> set;
   std::string directory;
   std::string name;  // empty: the first file's, without its ending

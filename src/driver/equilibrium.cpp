@@ -138,11 +138,7 @@ bool write_csv(const OperatingPoint& point, const std::vector<Rest>& all, const 
     for (const auto& column : columns) text += fmt::format(",{}", column[i].value + 0.0);
     text += "\n";
   }
-  trace::OutputFile file;
-  if (file.open(path) && file.write(text) && file.close()) return true;
-  failure = file.failure();
-  (void)file.close();
-  return false;
+  return trace::write_whole(path, text, failure);
 }
 
 }  // namespace
@@ -172,14 +168,10 @@ int equilibrium(const EquilibriumOptions& options) {
   }
 
   std::vector<std::string> notes = point.notes;
-  for (std::string& note : notes_on_pieces(model)) notes.push_back(std::move(note));
+  for (std::string& note : notes_on_pieces(point)) notes.push_back(std::move(note));
   if (model.delay_count > 0) notes.emplace_back("with delays there are poles without number: stability is not told");
   std::string failure;
-  if (!options.csv.empty() && !write_csv(point, all, options.csv, failure)) {
-    if (given.json) print_json({{"status", "failed"}, {"failure", {{"kind", "not_kept"}, {"text", failure}}}});
-    say(stderr, "tactus: error: {}\n", failure);
-    return exit_run_failed;
-  }
+  if (!options.csv.empty() && !write_csv(point, all, options.csv, failure)) return not_kept(given.json, failure);
   if (given.json) {
     Json object;
     object["status"] = "done";

@@ -38,18 +38,17 @@ std::string shortened(const std::string& text, const std::string& stage) {
 }
 
 // The start: every value and where it comes from.
-int explain_initial(const ExplainOptions& options, const std::vector<compiler::Override>& overrides,
-                    api::Compiled compiled) {
+int explain_initial(const ExplainOptions& options, const compiler::Options& compile, api::Compiled compiled) {
   if (!compiled.program) return model_errors(options.json, compiled);
   emit_llvm::JitOptions quick;
   quick.optimise = false;
   emit_llvm::CompiledModel jit(std::move(*compiled.program), quick);
   const tactus_model& model = sim::has_later_conditions(*jit.current()) ? *jit.with_tangents() : *jit.current();
   std::vector<std::string> notes;
-  sim::Initial initial = sim::find_initial(model, parameter_values(model, overrides, notes));
+  sim::Initial initial = sim::find_initial(model, parameter_values(model, compile.overrides, notes));
   if (initial.failure) {
     api::KeptInstance none;
-    api::blame(*initial.failure, model, none, 0, api::texts_of(compiled, options.files.size()), {overrides});
+    api::blame(*initial.failure, model, none, 0, api::texts_of(compiled, options.files.size()), compile);
   }
   notes.insert(notes.end(), initial.notes.begin(), initial.notes.end());
   if (options.json) {
@@ -88,11 +87,12 @@ int explain(const ExplainOptions& options) {
   Mistake mistake;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
+  const compiler::Options compile{.overrides = *overrides, .allow = options.allow};
   if (options.initial) {
     if (!options.dump.empty()) return usage_error(options.json, "--initial and --dump exclude each other", "");
-    return explain_initial(options, *overrides, api::compile_files(options.files, {*overrides}, false));
+    return explain_initial(options, compile, api::compile_files(options.files, compile, false));
   }
-  api::Compiled compiled = api::compile_files(options.files, {*overrides}, true);
+  api::Compiled compiled = api::compile_files(options.files, compile, true);
   auto& stages = compiled.explanation.stages;
   if (compiled.program) {
     if (options.dump == "c") stages.push_back({"c", "the model as C", emit_c::emit_model(*compiled.program, "model")});

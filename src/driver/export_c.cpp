@@ -61,6 +61,7 @@ int export_c(const ExportCOptions& options) {
   if (!overrides) return usage_error(options.json, mistake.text, mistake.hint);
   compiler::Options compiling{*overrides};
   compiling.draws = false;
+  compiling.allow = options.allow;
   api::Compiled compiled = api::compile_files(options.files, compiling, false);
   if (!compiled.program) return model_errors(options.json, compiled);
   std::vector<std::string> notes;
@@ -72,11 +73,15 @@ int export_c(const ExportCOptions& options) {
     if (!refused->hint.empty()) say(stderr, "  hint: {}\n", refused->hint);
     return exit_run_failed;
   }
+  std::error_code error;
+  if (std::filesystem::exists(options.directory, error) && !std::filesystem::is_directory(options.directory, error))
+    return usage_error(options.json, fmt::format("cannot create `{}`: it is a file", options.directory),
+                       "name another folder: -o DIR");
   std::string failure;
   // lorenz.tact becomes lorenz.c.
   std::string name = options.name.empty() ? std::filesystem::path(options.files.front()).stem().string() : options.name;
   if (!exporting::write_c(*compiled.program, options.directory, {name}, failure))
-    return usage_error(options.json, failure, "");
+    return not_kept(options.json, failure);
   if (options.json) {
     nlohmann::ordered_json done = {{"status", "done"}, {"directory", options.directory}};
     if (!notes.empty()) done["notes"] = notes;

@@ -62,9 +62,9 @@ class Formatter {
     const bool same = sources.text(*file) == *text;
     if (options_.check) {
       finish(name, same ? "unchanged" : "would_change", same ? exit_done : exit_model_errors);
-      if (!same && !options_.json && !options_.quiet) say(stdout, "{}\n", name);
+      if (!same && !options_.json && !options_.quiet) say(stdout, "{}\n", diag::printable(name));
     } else if (from_stdin || options_.to_stdout) {
-      if (!options_.json) say(stdout, "{}", *text);
+      if (!options_.json) write_text(stdout, *text);
       finish(name, same ? "unchanged" : "formatted", exit_done);
     } else if (same) {
       finish(name, "unchanged", exit_done);
@@ -75,7 +75,7 @@ class Formatter {
         return finish(name, "failed", exit_usage);
       }
       finish(name, "formatted", exit_done);
-      if (!options_.json && !options_.quiet) say(stdout, "formatted {}\n", name);
+      if (!options_.json && !options_.quiet) say(stdout, "formatted {}\n", diag::printable(name));
     }
   }
 
@@ -87,8 +87,8 @@ class Formatter {
     for (auto& diagnostic : nlohmann::ordered_json::parse(diag::render_json(diags, sources)))
       diagnostics_.push_back(std::move(diagnostic));
     if (options_.json) return;
-    say(stderr, "{}", diag::render_text(diags, sources, stderr_wants_color()));
-    if (!misuse) say(stderr, "tactus: {} is left as it is\n", name);
+    write_text(stderr, diag::render_text(diags, sources, stderr_wants_color()));
+    if (!misuse) say(stderr, "tactus: {} is left as it is\n", diag::printable(name));
   }
 
   void finish(const std::string& name, std::string status, int exit_code) {

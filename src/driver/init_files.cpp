@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "compiler/source/folders.h"
 #include "compiler/source/source.h"
 #include "driver/report.h"
+#include "runtime/trace/output_file.h"
+#include "simsect/diagnostics.h"
 
 namespace driver {
 namespace {
@@ -22,7 +25,7 @@ int tell_mistakes(bool json, const diag::Sink& diags, const diag::SourceMap& sou
     print_json(
         {{"status", "usage"}, {"diagnostics", nlohmann::ordered_json::parse(diag::render_json(diags, sources))}});
   }
-  say(stderr, "{}", diag::render_text(diags, sources, stderr_wants_color()));
+  write_text(stderr, diag::render_text(diags, sources, stderr_wants_color()));
   return exit_usage;
 }
 
@@ -36,6 +39,21 @@ std::vector<std::string> notes_of(const diag::Sink& diags, const diag::SourceMap
     notes.push_back(std::move(note));
   }
   return notes;
+}
+
+// A file that came with a model says where others are written: in the model's folder, unless a person says more.
+void refuse_base_outside(const simsect::Meaning& meaning, const std::vector<simsect::Assignment>& assignments,
+                         const RunOptions& options, diag::Sink& diags) {
+  const std::optional<std::string>& base = meaning.integrator.data_base_name;
+  if (!base) return;
+  const source::Folders folders(options.files, options.allow);
+  if (std::ranges::all_of(base_suffixes, [&](const char* suffix) { return folders.holds(*base + suffix); })) return;
+  for (const simsect::Assignment& each : assignments) {
+    if (each.name != "dataBaseName" || each.text != *base) continue;
+    diags.report(each.value_span, simsect::out_of_range, each.name, "does not lie in the model's folder")
+        .hint("name it on the command line, `--base NAME`, or allow the folder: `--allow PATH`");
+    return;
+  }
 }
 
 }  // namespace
@@ -60,6 +78,7 @@ std::optional<Initialised> read_init_files(const RunOptions& options, const std:
   simsect::ModelNames names;
   compiler::Options compile{overrides};
   compile.settable = &names.parameters;
+  compile.allow = options.allow;
   const api::Compiled compiled = api::compile_files(options.files, compile, false);
   if (!compiled.program) {
     exit_code = model_errors(options.json, compiled);
@@ -72,6 +91,7 @@ std::optional<Initialised> read_init_files(const RunOptions& options, const std:
   names.states = program.state_names;
 
   made.meaning = simsect::find_meaning(assignments, names, diags);
+  if (options.base.empty()) refuse_base_outside(made.meaning, assignments, options, diags);
   if (diags.has_errors()) {
     exit_code = tell_mistakes(options.json, diags, sources);
     return std::nullopt;
@@ -117,16 +137,14 @@ void use_integrator(const simsect::Integrator& given, const RunOptions& options,
   }
 }
 
-bool BaseFiles::open(const std::string& base, const tactus_model& model, std::vector<std::string> settable) {
+void BaseFiles::open(const std::string& base, const tactus_model& model, std::vector<std::string> settable) {
   model_ = &model;
   base_ = base;
   names_.parameters = std::move(settable);
   names_.states.assign(model.state_names, model.state_names + model.state_count);
-  return initial_.open(base + ".initial") && param_.open(base + ".param");
 }
 
 void BaseFiles::write(const tactus_instance& start, const std::vector<std::string>& columns) {
-  if (!initial_.is_open() || !param_.is_open()) return;
   const double* data = tactus_data_const(&start);
   const std::string system = system_name(model_->name);
   auto text = [&](const std::string& comment, const std::vector<std::string>& names, const double* values) {
@@ -136,17 +154,17 @@ void BaseFiles::write(const tactus_instance& start, const std::vector<std::strin
     return simsect::write_init_file(comment, numbers);
   };
   const std::string where = std::filesystem::path(base_).filename().string();
-  initial_.write(text(fmt::format("the states of {} at t = {}\ncolumns of {}.data: {}", system, start.time, where,
-                                  fmt::join(columns, " ")),
-                      names_.states, data + model_->layout.states));
+  const std::string initial = text(fmt::format("the states of {} at t = {}\ncolumns of {}.data: {}", system, start.time,
+                                               where, fmt::join(columns, " ")),
+                                   names_.states, data + model_->layout.states);
   std::vector<std::string> parameters;
   for (std::uint32_t i = 0; i < model_->parameter_count; ++i) parameters.emplace_back(model_->parameters[i].name);
-  param_.write(text(fmt::format("the parameters of {}", system), parameters, data + model_->layout.parameters));
-}
-
-bool BaseFiles::close() {
-  const bool good = initial_.close();
-  return param_.close() && good;
+  const std::string param =
+      text(fmt::format("the parameters of {}", system), parameters, data + model_->layout.parameters);
+  std::string failure;
+  for (const auto& [suffix, content] : {std::pair(".initial", &initial), std::pair(".param", &param)}) {
+    if (!trace::write_whole(base_ + suffix, *content, failure) && failure_.empty()) failure_ = failure;
+  }
 }
 
 void Measure::reach(double time) {

@@ -12,10 +12,12 @@
 #include "compiler/ir/ir.h"
 #include "driver/commands.h"
 #include "runtime/sim/plan.h"
-#include "runtime/trace/output_file.h"
 #include "simsect/settings.h"
 
 namespace driver {
+
+// Of the files of --base.
+inline constexpr const char* base_suffixes[] = {".data", ".initial", ".param"};
 
 struct Initialised {
   simsect::Meaning meaning;
@@ -33,21 +35,22 @@ struct Initialised {
 void use_integrator(const simsect::Integrator& given, const RunOptions& options, ir::Program& program,
                     sim::Settings& settings);
 
-// NAME.initial and NAME.param; NAME.data is written with the rows.
+// NAME.initial and NAME.param, each whole or not at all; NAME.data is written with the rows.
 class BaseFiles {
  public:
   // `settable`: all names that an initialisation file could mean besides states.
-  [[nodiscard]] bool open(const std::string& base, const tactus_model& model, std::vector<std::string> settable);
+  void open(const std::string& base, const tactus_model& model, std::vector<std::string> settable);
   // `columns` are those of NAME.data, for people.
   void write(const tactus_instance& start, const std::vector<std::string>& columns);
-  [[nodiscard]] bool close();
-  const std::string& failure() const { return initial_.failure().empty() ? param_.failure() : initial_.failure(); }
+  // Whether both were written.
+  [[nodiscard]] bool close() const { return failure_.empty(); }
+  const std::string& failure() const { return failure_; }
 
  private:
   const tactus_model* model_ = nullptr;
   std::string base_;
   simsect::ModelNames names_;
-  trace::OutputFile initial_, param_;
+  std::string failure_;
 };
 
 // `measurePeriod`: a line for every multiple of it that the run has passed.

@@ -145,6 +145,7 @@ int tell_no_rest(bool json, const OperatingPoint& point, const control::Equilibr
     for (std::uint32_t i = 0; i < model.state_count; ++i)
       residuals[model.state_names[i]] = json_number(closest.residuals[i]);
     object["derivatives"] = std::move(residuals);
+    object["notes"] = notes_on_pieces(point);
     print_json(object);
   } else {
     say(stdout, "the closest point:\n");
@@ -156,6 +157,7 @@ int tell_no_rest(bool json, const OperatingPoint& point, const control::Equilibr
       say(stdout, "  {} = {:.9g}\n", point.free[k].name, closest.free[k]);
   }
   say(stderr, "tactus: error: {}\n  hint: {}\n", text, hint);
+  for (const std::string& note : notes_on_pieces(point)) say(stderr, "note: {}\n", note);
   return exit_run_failed;
 }
 

@@ -97,11 +97,7 @@ bool write_csv(const control::LinearSystem& system, const std::string& path, std
   };
   add_rows(derivative_names(system.states), system.a, system.b);
   add_rows(system.outputs, system.c, system.d);
-  trace::OutputFile file;
-  if (file.open(path) && file.write(text) && file.close()) return true;
-  failure = file.failure();
-  (void)file.close();
-  return false;
+  return trace::write_whole(path, text, failure);
 }
 
 // Curves over a common x: as a table, or as a picture.
@@ -112,7 +108,7 @@ bool write_table(const std::string& path, const std::string& x_name, std::span<c
     for (const trace::Curve& curve : panel.curves) names.push_back(trace::column_title(curve.name, curve.unit));
   }
   trace::CsvWriter writer;
-  bool good = writer.open(path, names);
+  bool good = writer.open_whole(path, names);
   std::vector<double> row;
   for (std::size_t i = 0; good && i < xs.size(); ++i) {
     row.assign(1, xs[i]);
@@ -359,7 +355,7 @@ int linearize(const LinearizeOptions& options) {
   }
   if (model.delay_count > 0)
     notes.emplace_back("what a delay gives counts as constant: its past is not part of the system");
-  for (std::string& note : notes_on_pieces(model)) notes.push_back(std::move(note));
+  for (std::string& note : notes_on_pieces(point)) notes.push_back(std::move(note));
   if (inputs.empty()) notes.emplace_back("the model reads nothing: name parameters that move it, --inputs k");
 
   const control::Analysis analysis = control::analyze(linear.system);
@@ -381,21 +377,16 @@ int linearize(const LinearizeOptions& options) {
                               : fmt::format("at t = {:.9g}", point.instance->get()->time);
   const Results results{options, point, linear, analysis, transfers, outputs, place, notes};
   std::vector<std::string> files;
-  const auto cannot = [&] {
-    if (given.json) print_json({{"status", "failed"}, {"failure", {{"kind", "not_kept"}, {"text", failure}}}});
-    say(stderr, "tactus: error: {}\n", failure);
-    return exit_run_failed;
-  };
   if (!options.csv.empty()) {
-    if (!write_csv(linear.system, options.csv, failure)) return cannot();
+    if (!write_csv(linear.system, options.csv, failure)) return not_kept(given.json, failure);
     files.push_back(options.csv);
   }
   for (const std::string& path : options.plot) {
-    if (!results.draw_bode(path, failure)) return cannot();
+    if (!results.draw_bode(path, failure)) return not_kept(given.json, failure);
     files.push_back(path);
   }
   for (const std::string& path : options.step_plot) {
-    if (!results.draw_step(path, failure)) return cannot();
+    if (!results.draw_step(path, failure)) return not_kept(given.json, failure);
     files.push_back(path);
   }
   if (given.json) {

@@ -2,10 +2,10 @@
 #include <unistd.h>
 
 #include "driver/commands.h"
-#include "lsp/server.h"
+#include "lsp/supervisor.h"
 
 namespace driver {
 
-int lsp(const LspOptions&) { return ::lsp::serve(STDIN_FILENO, STDOUT_FILENO); }
+int lsp(const LspOptions& options) { return ::lsp::supervise(STDIN_FILENO, STDOUT_FILENO, options.allow); }
 
 }  // namespace driver

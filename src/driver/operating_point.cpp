@@ -1,6 +1,7 @@
 #include "driver/operating_point.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -116,13 +117,28 @@ bool set_guesses(const PointOptions& options, OperatingPoint& point, Mistake& mi
   return true;
 }
 
+// "ball.Rolling, door.Shut"; plans and sequences that do not run are left out.
+std::string modes_at(const tactus_model& whole, const tactus_instance& instance) {
+  std::vector<std::string> modes;
+  for (std::uint32_t i = 0; i < whole.automaton_count; ++i) {
+    const tactus_automaton& automaton = whole.automata[i];
+    const auto mode = static_cast<std::uint32_t>(tactus_data_const(&instance)[whole.layout.discrete + automaton.slot]);
+    if (mode >= automaton.mode_count || std::string_view(automaton.modes[mode]) == "Idle") continue;
+    modes.push_back(fmt::format("`{}.{}`", automaton.name, automaton.modes[mode]));
+  }
+  constexpr std::size_t most = 8;
+  const bool is_long = modes.size() > most;
+  if (is_long) modes.resize(most);
+  return fmt::format("{}{}", fmt::join(modes, ", "), is_long ? ", .." : "");
+}
+
 }  // namespace
 
 int tell_failure(const PointOptions& options, OperatingPoint& point, tactus_status status, const std::string& what) {
   sim::Failure failure = sim::describe_failure(*point.model, *point.instance->get(), status, false);
   api::KeptInstance here;
   here.keep(*point.model, *point.instance->get());
-  api::blame(failure, *point.model, here, 0, api::texts_of(point.compiled, options.files.size()), {point.overrides});
+  api::blame(failure, *point.model, here, 0, api::texts_of(point.compiled, options.files.size()), point.compiling);
   return tell(options.json, failure, what);
 }
 
@@ -154,8 +170,8 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   std::string failure;
   auto overrides = read_overrides(options.set, mistake);
   if (!overrides) return usage(mistake);
-  point.overrides = *overrides;
-  point.compiled = api::compile_files(options.files, {*overrides}, false);
+  point.compiling = {.overrides = *overrides, .allow = options.allow};
+  point.compiled = api::compile_files(options.files, point.compiling, false);
   if (!point.compiled.program) return model_errors(options.json, point.compiled);
   if (!options.quiet && !options.json) print_warnings(point.compiled);
   if (!point.compiled.program->subsystems.empty()) {
@@ -197,6 +213,7 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   sim::Request request;
   request.table = [&] { return point.jit->current(); };
   request.stiff_table = [&] { return point.jit->with_tangents(); };
+  request.tangent_table = request.stiff_table;
   request.plan = *plan;
   request.parameters = std::move(parameters);
   request.feeds = devices.feeds;
@@ -217,7 +234,8 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
   }
   if (outcome.failure) {
     const double reach = plan->adaptive() ? 1e-6 * std::max(1.0, std::abs(outcome.time)) : plan->step;
-    api::blame(*outcome.failure, model, last, reach, api::texts_of(point.compiled, options.files.size()), {*overrides});
+    api::blame(*outcome.failure, model, last, reach, api::texts_of(point.compiled, options.files.size()),
+               point.compiling);
     return tell(options.json, *outcome.failure, until ? "the run failed" : "there is no start");
   }
   if (outcome.ending == sim::Ending::interrupted || !has_point) {
@@ -232,7 +250,9 @@ int reach_point(const PointOptions& options, std::optional<double> until, Operat
     point.instance->section(model.layout.inputs)[i] += rates[i] * (instance->time - instance->input_time);
   std::fill_n(rates, model.input_count, 0.0);
   instance->input_time = instance->time;
-  point.model = point.jit->with_tangents();
+  const tactus_model* whole = point.jit->with_tangents();
+  point.model = tk_active(whole, instance);
+  point.modes = modes_at(*whole, *instance);
 
   if (!set_guesses(options, point, mistake)) return usage(mistake);
   return exit_done;
@@ -314,15 +334,25 @@ std::optional<std::vector<control::Output>> find_outputs(const OperatingPoint& p
   return outputs;
 }
 
-std::vector<std::string> notes_on_pieces(const tactus_model& model) {
+std::vector<std::string> notes_on_pieces(const OperatingPoint& point) {
   std::vector<std::string> notes;
+  const tactus_model& model = *point.model;
+  const auto is_jump = [](const tactus_event& event) { return event.kind == TACTUS_TRANSITION; };
+  const bool has_jumps = std::any_of(model.events, model.events + model.event_count, is_jump);
+  if (!point.modes.empty()) {
+    notes.push_back(fmt::format("the modes stay as they are here, {}: no transition is taken", point.modes));
+  } else if (has_jumps) {
+    notes.emplace_back("no transition is taken: this is the motion between jumps");
+  }
   if (model.relation_count > 0) {
     notes.push_back(
         "comparisons and kinks (if, min, abs, ..) stay as they are here: this is the present piece of the model, true "
         "until one "
         "of them changes");
   }
-  if (model.event_count > 0)
+  if (std::any_of(model.events, model.events + model.event_count, [](const tactus_event& event) {
+        return event.kind == TACTUS_EVERY || event.kind == TACTUS_AT || event.kind == TACTUS_WHEN;
+      }))
     notes.emplace_back("events do not happen: reactive behaviours keep the values that they have here");
   return notes;
 }

@@ -22,11 +22,12 @@ namespace driver {
 struct OperatingPoint {
   api::Compiled compiled;
   std::unique_ptr<emit_llvm::CompiledModel> jit;
-  const tactus_model* model = nullptr;  // with tangents
+  const tactus_model* model = nullptr;  // with tangents; with modes that of the structure at the point
+  std::string modes;                    // "ball.Rolling, door.Shut" at the point; empty without modes
   std::unique_ptr<sim::Instance> instance;
   std::vector<control::Input> free;  // what options.free names
   std::vector<std::string> notes;
-  std::vector<compiler::Override> overrides;  // what it was compiled with
+  compiler::Options compiling;  // what it was compiled with
 };
 
 // Compiles and runs to `until`, to the start without it; guesses are set there. exit_done, or what the program exits
@@ -45,8 +46,8 @@ struct OperatingPoint {
                                                                        std::span<const std::string> lists,
                                                                        Mistake& mistake);
 
-// One sentence for what the linear system or the state of rest leaves out of this model: relations, behaviours, delays.
-[[nodiscard]] std::vector<std::string> notes_on_pieces(const tactus_model& model);
+// One sentence for each thing that the linear system or the state of rest leaves out of this model: relations, modes, behaviours.
+[[nodiscard]] std::vector<std::string> notes_on_pieces(const OperatingPoint& point);
 
 // A failed evaluation at the point, told as a run's failure is. Returns exit_run_failed.
 int tell_failure(const PointOptions& options, OperatingPoint& point, tactus_status status, const std::string& what);

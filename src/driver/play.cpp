@@ -1,13 +1,10 @@
 // tactus play: a model's text -> a world that moves with the clock, in a page under the mouse, or without one.
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <deque>
 #include <filesystem>
 #include <mutex>
@@ -15,6 +12,7 @@
 #include <optional>
 
 #include "compiler/source/source.h"
+#include "driver/browser.h"
 #include "driver/commands.h"
 #include "driver/interrupt.h"
 #include "driver/report.h"
@@ -102,16 +100,6 @@ std::optional<std::vector<play::SourceText>> read_texts(const std::vector<std::s
   return texts;
 }
 
-// In the person's browser, where there is a screen.
-bool open_in_browser(const std::string& url) {
-  if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return false;
-  const char* words[] = {"xdg-open", url.c_str(), nullptr};
-  pid_t child = 0;
-  if (posix_spawnp(&child, words[0], nullptr, nullptr, const_cast<char* const*>(words), environ) != 0) return false;
-  int status = 0;
-  return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
 void print_statistics(const play::Json& numbers, double time) {
   const auto line = [&](const char* name) {
     const play::Json& part = numbers[name];
@@ -124,13 +112,16 @@ void print_statistics(const play::Json& numbers, double time) {
   if (const double slipped = numbers["slipped"]; slipped > 0) say(stdout, "  {:.3g} s behind the clock\n", slipped);
 }
 
+constexpr const char open_it_yourself[] = "open it in a browser; it works once\n";
+
 // The page, and its address told. Null, the mistake being told, when it cannot be served.
-std::unique_ptr<server::Server> serve(const PlayOptions& options, Stage& stage) {
+std::unique_ptr<server::Server> serve(const PlayOptions& options, Stage& stage, Browser& browser) {
   const std::filesystem::path folder = std::filesystem::path(options.files.front()).parent_path();
   server::Options serving;
   serving.port = static_cast<std::uint16_t>(options.port);
   serving.assets = server::page_assets();
   serving.folder = folder.empty() ? "." : folder.string();
+  serving.allowed = options.allow;
   std::unique_ptr<server::Server> server;
   try {
     server = std::make_unique<server::Server>(serving, stage);
@@ -138,11 +129,11 @@ std::unique_ptr<server::Server> serve(const PlayOptions& options, Stage& stage) 
     (void)usage_error(options.json, failure.what(), "choose another with --port, or leave it out");
     return nullptr;
   }
-  say(stdout, "{}\n", options.json ? play::Json{{"url", server->url()}}.dump() : server->url());
+  write_text(stdout, (options.json ? play::Json{{"url", server->url()}}.dump() : server->url()) + "\n");
   std::fflush(stdout);
-  const bool is_open = !options.no_browser && open_in_browser(server->url());
+  const bool is_open = !options.no_browser && browser.open(server->url());
   if (!options.quiet && !options.json) {
-    if (!is_open && !options.no_browser) say(stderr, "open it in a browser; it works once\n");
+    if (!is_open && !options.no_browser) say(stderr, open_it_yourself);
     if (isatty(STDIN_FILENO)) say(stderr, "enter: a link for another browser; ctrl-C: the end\n");
   }
   return server;
@@ -165,14 +156,17 @@ int tell_start_failed(const PlayOptions& options, const sim::Failure& failure) {
 
 int tell_end(const PlayOptions& options, play::Session& session) {
   const play::Json numbers = session.statistics();
+  const std::optional<play::Ended> ended = session.ended();
   if (options.json) {
     play::Json object = {{"status", session.failure() ? "failed" : "done"}, {"time", session.time()}};
     object.update(numbers);
     object["notes"] = session.notes();
+    object["ended"] = ended ? play::Json(ended->text) : play::Json(nullptr);
     if (session.failure()) object["failure"] = session.failure()->text;
     print_json(object);
   } else if (!options.quiet) {
     print_statistics(numbers, session.time());
+    if (ended) say(stdout, "{}\n", ended->text);
     if (session.failure()) say(stderr, "{}\n", session.failure()->text);
   }
   return session.failure() ? exit_run_failed : exit_done;
@@ -196,6 +190,7 @@ int play(const PlayOptions& options) {
   play::SessionOptions settings;
   settings.period = options.rate ? 1 / *options.rate : 0;
   settings.overrides = *overrides;
+  settings.allow = options.allow;
   settings.waits_for_page = !options.paused && !options.headless && server::is_page_built();
   settings.begins_paused = options.paused || settings.waits_for_page;
   std::optional<play::HandSpec> hand;
@@ -222,7 +217,8 @@ int play(const PlayOptions& options) {
     hand->title = device->name;
   }
   settings.loop = {.spin = options.spin * 1e-6, .real_time = !options.normal_priority};
-  play::Prepared prepared = play::prepare(sources, *overrides, {}, settings.period);
+  play::Prepared prepared =
+      play::prepare(sources, *overrides, {}, settings.period, play::Optimising::at_once, options.allow);
   if (!prepared.code) return model_errors(options.json, prepared.compiled);
   const bool talks = !options.json && !options.quiet;
   if (talks) print_warnings(prepared.compiled);
@@ -237,13 +233,15 @@ int play(const PlayOptions& options) {
   }
 
   Interrupt interrupt;
+  Browser browser;
   Stage stage;
   settings.when_compiled = [&stage] { stage.wake(); };
+  if (!options.headless) settings.rehearsal = std::make_shared<play::Rehearsal>();
   std::unique_ptr<server::Server> server;
   play::Session session(std::move(prepared), *texts, settings, stage);
   if (options.speed != 1) session.message({}, fmt::format(R"({{"type":"speed","value":{}}})", options.speed));
   if (!options.headless) {
-    server = serve(options, stage);
+    server = serve(options, stage, browser);
     if (!server) return exit_usage;
     stage.server = server.get();
   }
@@ -257,23 +255,33 @@ int play(const PlayOptions& options) {
     if (talks) say(stderr, "note: {}\n", note);
   }
 
+  // A mistake of ours is told; the world goes on.
+  const auto guarded = [&](const auto& work) {
+    try {
+      work();
+    } catch (const std::exception& failure) {
+      session.tell_trouble(failure.what());
+    }
+  };
   const auto begin = Clock::now();
   auto next = begin;
   while (!interrupt.asked()) {
     if (options.seconds && std::chrono::duration<double>(Clock::now() - begin).count() >= *options.seconds) break;
     if (const auto event = stage.next(next)) {
       if (event->text) {
-        session.message(static_cast<play::Listener>(event->client), *event->text);
+        guarded([&] { session.message(static_cast<play::Listener>(event->client), *event->text); });
       } else {
         session.left(static_cast<play::Listener>(event->client));
       }
     }
-    session.take_edits();
+    guarded([&] { session.take_edits(); });
     if (Clock::now() < next) continue;  // however many come, frames go out
-    session.go_on();
+    guarded([&] { session.go_on(); });
     next = std::max(next + pass, Clock::now());
+    if (browser.has_failed() && talks) say(stderr, open_it_yourself);
+    if (server && server->clients() > 0) browser.forget_link();
     if (server && enter_was_pressed()) say(stdout, "{}\n", server->new_url());
-    if (options.headless && session.failure()) break;
+    if (options.headless && (session.failure() || session.ended())) break;
   }
   stage.server = nullptr;
   server.reset();

@@ -59,7 +59,7 @@ int plot(const PlotOptions& options) {
   for (std::size_t i : chosen)
     curves.push_back(
         {names[i], units[i], table->columns[0], table->columns[i], trace::looks_like_staircase(table->columns[i])});
-  if (!trace::write_figure(trace::layout_panels(curves), out, failure)) return usage(failure, "");
+  if (!trace::write_figure(trace::layout_panels(curves), out, failure)) return not_kept(options.json, failure);
   if (options.json) {
     print_json({{"status", "done"}, {"out", out}, {"rows", table->rows()}, {"curves", chosen.size()}});
   } else if (!options.quiet) {

@@ -52,7 +52,7 @@ Json json_number(double value) {
 
 void print_json(const Json& object) {
   // Names come from files that may hold anything: what is not UTF-8 is replaced, never thrown at.
-  say(stdout, "{}\n", object.dump(2, ' ', false, Json::error_handler_t::replace));
+  write_text(stdout, object.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 int usage_error(bool json, std::string_view text, std::string_view hint) {
@@ -66,6 +66,18 @@ int usage_error(bool json, std::string_view text, std::string_view hint) {
   return exit_usage;
 }
 
+int internal_error(bool json, std::string_view text) {
+  if (json) print_json({{"status", "internal"}, {"message", text}});
+  say(stderr, "tactus: {}\n", text);
+  return exit_internal;
+}
+
+int not_kept(bool json, std::string_view text) {
+  if (json) print_json({{"status", "failed"}, {"failure", {{"kind", "not_kept"}, {"text", text}}}});
+  say(stderr, "tactus: error: {}\n", text);
+  return exit_run_failed;
+}
+
 int model_errors(bool json, const api::Compiled& compiled) {
   if (json) {
     print_json({{"status", compiled.is_misuse ? "usage" : "error"},
@@ -76,18 +88,18 @@ int model_errors(bool json, const api::Compiled& compiled) {
       if (diagnostic.severity != diag::Severity::error) continue;
       bool about_file = diagnostic.span.file < compiled.sources.size() && diagnostic.code.starts_with('F');
       say(stderr, "tactus: error[{}]: {}{}\n", diagnostic.code,
-          about_file ? compiled.sources.name(diagnostic.span.file) + ": " : "", diagnostic.text);
+          about_file ? diag::printable(compiled.sources.name(diagnostic.span.file)) + ": " : "", diagnostic.text);
       for (const std::string& hint : diagnostic.hints) say(stderr, "  hint: {}\n", hint);
     }
   } else {
-    say(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
+    write_text(stderr, diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
   }
   return compiled.is_misuse ? exit_usage : exit_model_errors;
 }
 
 void print_warnings(const api::Compiled& compiled) {
   if (!compiled.diags.diagnostics().empty())
-    say(stderr, "{}", diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
+    write_text(stderr, diag::render_text(compiled.diags, compiled.sources, stderr_wants_color()));
 }
 
 bool stderr_wants_color() {

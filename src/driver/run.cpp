@@ -24,6 +24,7 @@
 #include "driver/report.h"
 #include "driver/settings.h"
 #include "driver/touched.h"
+#include "runtime/sim/words.h"
 #include "runtime/trace/csv_writer.h"
 #include "runtime/trace/figure.h"
 #include "runtime/trace/recorder.h"
@@ -165,8 +166,6 @@ std::string seconds_text(double seconds) {
   if (seconds < 1) return fmt::format("{:.3g} ms", seconds * 1e3);
   return fmt::format("{:.3g} s", seconds);
 }
-
-constexpr const char* base_suffixes[] = {".data", ".initial", ".param"};
 
 // The first of the files to be written that is also read: a part of the model, a device's table, an initialisation file.
 std::optional<std::string> input_written_over(const RunOptions& options, const std::string& base,
@@ -317,8 +316,8 @@ struct Report {
       for (const std::string& note : notes) say(stderr, "note: {}\n", note);
     }
     for (const sim::Fired& broken : outcome.broken) {
-      say(stderr, "tactus: check broken by t = {:.9g} (line {}): {}\n", broken.time, model.events[broken.event].line,
-          model.events[broken.event].name);
+      say(stderr, "tactus: check broken {}\n",
+          sim::in_words([&](tk_text* text) { tk_note_check(&model, broken.event, broken.time, text); }));
     }
     if (outcome.failure) {
       say(stderr, "tactus: error: the run failed: {}\n", outcome.failure->text);
@@ -382,6 +381,7 @@ int run(const RunOptions& options) {
   compiler::Options compile_options{*overrides};
   compile_options.watches_axioms = options.monitor_axioms;
   compile_options.settable = &settable;
+  compile_options.allow = options.allow;
   if (init) compile_options.starts = init->starts;
   api::Compiled compiled = init ? api::compile_texts(init->texts, compile_options)
                                 : api::compile_files(options.files, compile_options, false);
@@ -421,7 +421,7 @@ int run(const RunOptions& options) {
   BaseFiles base_files;
   if (!base.empty()) {
     if (!rows.open(base + ".data", trace::CsvWriter::Layout::blanks)) return usage({rows.failure(), ""});
-    if (!base_files.open(base, model, settable)) return usage({base_files.failure(), ""});
+    base_files.open(base, model, settable);
   }
 
   if (!options.quiet && !options.json) print_warnings(compiled);

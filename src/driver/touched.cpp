@@ -40,7 +40,7 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
   sim::Outcome outcome;
   const tactus_model& model = *code.quick();
   const sim::Plan& plan = request.plan;
-  live::World world(model, timing_of(model, plan), live::mouse_limits);
+  live::World world(model, timing_of(model, plan));
   const live::Timing& timing = world.timing();
   outcome.solver = static_cast<tactus_solver>(timing.solver);
   std::vector<double> parameters = play::parameters_of(model, {});
@@ -68,7 +68,7 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
   std::int64_t limited = 0;
   std::int64_t done = 0;
   for (; done < ticks && is_kept; ++done) {
-    const int status = world.tick(table, {}, 0, timing.period);
+    const int status = world.tick(table, {}, 0);
     if (status != TACTUS_OK) {
       outcome.ending = status == TACTUS_STOPPED ? sim::Ending::stopped : sim::Ending::failed;
       if (status != TACTUS_STOPPED)
@@ -76,9 +76,9 @@ sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& req
             sim::describe_failure(model, *world.instance().get(), static_cast<tactus_status>(status), false);
       break;
     }
-    const double* force = world.limiter().force;
-    strongest = std::max(strongest, std::hypot(force[0], force[1], force[2]));
-    limited += world.limiter().acts != 0 ? 1 : 0;
+    const live::Sample felt = world.own_port()->newest();
+    strongest = std::max(strongest, std::hypot(felt.force[0], felt.force[1], felt.force[2]));
+    limited += felt.acts != 0 ? 1 : 0;
     note_broken(model, world.instance().get(), world.time(), outcome.broken);
     const double after = world.time() - plan.start;
     const bool is_last = done + 1 == ticks;

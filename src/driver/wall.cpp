@@ -255,7 +255,7 @@ bool write_table(const Question& question, const analysis::ZWidth& width, const 
                                     "with_friction [N/m]", "linear [N/m]",  "simulated [N/m]"};
   if (question.options.with_guard) names.emplace_back("guarded [N/m]");
   trace::CsvWriter writer;
-  bool good = writer.open(path, names);
+  bool good = writer.open_whole(path, names);
   const double none = std::numeric_limits<double>::infinity();
   for (const analysis::ZWidthPoint& point : width.points) {
     std::vector<double> row = {point.wall_damping,  point.passive, point.theory,
@@ -373,17 +373,12 @@ int wall(const WallOptions& given) {
   progress.erase();
 
   std::vector<std::string> files;
-  const auto cannot = [&] {
-    if (given.json) print_json({{"status", "failed"}, {"failure", {{"kind", "not_kept"}, {"text", failure}}}});
-    say(stderr, "tactus: error: {}\n", failure);
-    return exit_run_failed;
-  };
   if (!given.csv.empty()) {
-    if (!write_table(question, width, given.csv, failure)) return cannot();
+    if (!write_table(question, width, given.csv, failure)) return not_kept(given.json, failure);
     files.push_back(given.csv);
   }
   for (const std::string& path : given.out) {
-    if (!draw(question, width, path, failure)) return cannot();
+    if (!draw(question, width, path, failure)) return not_kept(given.json, failure);
     files.push_back(path);
   }
   if (given.json) {

@@ -1,13 +1,12 @@
 #include "export/export_c.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <iterator>
+#include <utility>
 #include <vector>
 
 #include "abi/model.h"
@@ -17,6 +16,7 @@
 #include "export/amalgamate.h"
 #include "export/texts.h"
 #include "runtime/trace/csv_writer.h"
+#include "runtime/trace/output_file.h"
 
 namespace exporting {
 
@@ -146,6 +146,8 @@ std::string run_constants(const ir::Program& program, const std::string& name) {
   fmt::format_to(out, "#define RUN_DOUBLES {}\n", ir::layout_of(program).size);
   fmt::format_to(out, "#define RUN_STATES {}\n", std::max<std::size_t>(1, program.state_names.size()));
   fmt::format_to(out, "#define RUN_WARM {}\n", std::max<std::uint32_t>(1, program.warm_count));
+  fmt::format_to(out, "#define RUN_EVENTS {}\n", std::max<std::size_t>(1, program.events.size()));
+  fmt::format_to(out, "#define RUN_STRUCTURES {}\n", program.structures.size());
   fmt::format_to(out, "#define RUN_COLUMNS {}\n", columns.size());
   text += "static const uint32_t run_columns[] = {";
   for (const Column& column : columns) fmt::format_to(out, "{}, ", column.at);
@@ -161,7 +163,7 @@ std::string api(const std::string& name) {
   return fmt::format(R"(
 /* An instance is {0}_bytes() bytes, aligned to 8; any number of them may run at once. Functions return TACTUS_OK or why not.
  *
- *   {0}_reset(i);  {0}_set(i, "k", 4);  {0}_start(i);
+ *   {0}_reset(i);  {0}_set(i, "k", 4, 0);  {0}_start(i);
  *   {0}_step(i, 0.001, 1);  y = {0}_get(i, "x"); */
 uint64_t {0}_bytes(void);
 /* Everything as the model's text says, parameters included. */
@@ -173,8 +175,16 @@ int {0}_step(tactus_instance* instance, double h, int64_t count);
 /* To t_end with the model's adaptive solver (tsit5 when it has none, rosenbrock where the model says cvode). */
 int {0}_advance(tactus_instance* instance, double t_end, double tolerance);
 double {0}_time(const tactus_instance* instance);
-/* A parameter or an input by name, components as "p[1]". 0 when there is none of that name. */
-int {0}_set(tactus_instance* instance, const char* parameter_or_input, double value);
+/* A parameter or an input by name, components as "p[1]". From now on an input moves by `rate` a second, until it is set again: what the
+ * model reads as u' is that rate. A parameter has none. 0 when there is none of that name. */
+int {0}_set(tactus_instance* instance, const char* parameter_or_input, double value, double rate);
+/* The same without names, for a loop in real time: the number of an input, -1 when there is none of that name; and the input of that
+ * number. */
+int32_t {0}_input(const char* name);
+int {0}_set_input(tactus_instance* instance, int32_t input, double value, double rate);
+/* Why a call failed, that returned `status`, in the words of `tactus run`: into `text`, `size` bytes, cut when it does not fit. Returns the
+ * line of the model's text, or 0. */
+uint32_t {0}_explain(const tactus_instance* instance, int status, char* text, uint64_t size);
 /* A recorded value by name, components as "p[1]" or "R[1][2]", at the present time. NaN when there is none of that name or it
  * cannot be computed. */
 double {0}_get(tactus_instance* instance, const char* name);
@@ -250,23 +260,47 @@ static int {0}_names(const char* text, const tactus_channel* channel, uint32_t* 
 uint64_t {0}_bytes(void) {{ return tactus_instance_bytes(&{0}_model); }}
 int {0}_reset(tactus_instance* instance) {{ return tk_reset(&{0}_model, instance); }}
 {1}double {0}_time(const tactus_instance* instance) {{ return instance->time; }}
-int {0}_set(tactus_instance* instance, const char* name, double value) {{
-  uint32_t component;
+int {0}_set_input(tactus_instance* instance, int32_t input, double value, double rate) {{
+  double* const inputs = tactus_data(instance) + {0}_model.layout.inputs;
+  double* const rates = tactus_data(instance) + {0}_model.layout.input_rates;
+  if (input < 0 || (uint32_t)input >= {0}_model.input_count) return 0;
+  /* All inputs count from one instant: the others go on from where they are now. */
+  for (uint32_t k = 0; k < {0}_model.input_count; k++) inputs[k] += rates[k] * (instance->time - instance->input_time);
+  instance->input_time = instance->time;
   instance->first_stage_valid = 0;
+  inputs[input] = value;
+  rates[input] = rate;
+  return 1;
+}}
+int32_t {0}_input(const char* name) {{
+  uint32_t component;
+  for (uint32_t k = 0; k < {0}_model.input_channel_count; k++) {{
+    const tactus_channel* channel = &{0}_model.input_channels[k];
+    if ({0}_names(name, channel, &component)) return (int32_t)(channel->at + component);
+  }}
+  return -1;
+}}
+int {0}_set(tactus_instance* instance, const char* name, double value, double rate) {{
+  uint32_t component;
   for (uint32_t k = 0; k < {0}_model.parameter_count; k++) {{
     const tactus_channel one = {{{0}_model.parameters[k].name, "", 0, 1, 1, 0}};
     if (!{0}_names(name, &one, &component)) continue;
+    instance->first_stage_valid = 0;
     tactus_data(instance)[{0}_model.layout.parameters + k] = value;
     {0}_model.prepare(&{0}_model, instance);
     return 1;
   }}
-  for (uint32_t k = 0; k < {0}_model.input_channel_count; k++) {{
-    const tactus_channel* channel = &{0}_model.input_channels[k];
-    if (!{0}_names(name, channel, &component)) continue;
-    tactus_data(instance)[{0}_model.layout.inputs + channel->at + component] = value;
-    return 1;
-  }}
-  return 0;
+  return {0}_set_input(instance, {0}_input(name), value, rate);
+}}
+uint32_t {0}_explain(const tactus_instance* instance, int status, char* text, uint64_t size) {{
+  char advice[1024];
+  tk_text words = tk_text_in(text, size);
+  tk_text hint = tk_text_in(advice, sizeof advice);
+  const int is_starting = instance->steps == 0 && instance->time == {0}_model.starting_time;
+  const uint32_t line = tk_describe_failure(&{0}_model, instance, status, is_starting, 0, &words, &hint);
+  if (hint.length > 0) tk_put(&words, "\n  hint: ");
+  tk_put(&words, advice);
+  return line;
 }}
 double {0}_get(tactus_instance* instance, const char* name) {{
   const double* const states = tactus_data(instance) + {0}_model.layout.states;
@@ -287,11 +321,12 @@ double {0}_get(tactus_instance* instance, const char* name) {{
 std::string makefile(const std::string& name) {
   return fmt::format(
       R"(# -ffp-contract=off keeps a * b + c two roundings, so that the results have the bits that tactus computes.
+# TACTUS_CFLAGS: flags besides, such as sanitizers.
 CC ?= cc
 CFLAGS ?= -O2 -Wall -Wextra -Wpedantic
 
 {0}: {0}.c {0}.h
-	$(CC) -std=c11 -ffp-contract=off -fno-math-errno $(CFLAGS) -o $@ {0}.c
+	$(CC) -std=c11 -ffp-contract=off -fno-math-errno $(CFLAGS) $(TACTUS_CFLAGS) -o $@ {0}.c
 
 clean:
 	rm -f {0}
@@ -299,16 +334,6 @@ clean:
 .PHONY: clean
 )",
       name);
-}
-
-bool write_file(const std::filesystem::path& path, const std::string& text, std::string& failure) {
-  errno = 0;
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file.fail()) return true;
-  failure = fmt::format("cannot write `{}`: {}", path.string(), std::strerror(errno));
-  return false;
 }
 
 // Letters, digits and underscores, not beginning with a digit nor with what names of the kernel or of main begin with, in
@@ -340,17 +365,20 @@ std::string c_source(const ir::Program& given, const std::string& name) {
       "/* {0}: a model compiled by tactus, with all it needs. C11; libc only in main, which -DTACTUS_NO_MAIN leaves "
       "out.\n"
       " * A program with several exported models compiles all but one with -DTACTUS_NO_KERNEL -DTACTUS_NO_MAIN. */\n"
+      "#if (defined(__unix__) || defined(__APPLE__)) && !defined(_POSIX_C_SOURCE)\n"
+      "#define _POSIX_C_SOURCE 200809L /* main asks for more than C has */\n#endif\n"
       "#ifdef __clang__\n#pragma clang diagnostic ignored \"-Wunused-function\" /* inline functions that this model "
       "does not need */\n"
       "#endif\n\n",
       name);
   // What the model's own loop needs stands outside of what TACTUS_NO_KERNEL leaves out.
-  for (const char* path :
-       {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h", "kernel/balance_inline.h"})
+  for (const char* path : {"kernel/kernel.h", "kernel/fixed_inline.h", "kernel/adaptive_inline.h",
+                           "kernel/balance_inline.h", "words/failure.h"})
     text += amalgamation.take(path);
   text += "\n#ifndef TACTUS_NO_KERNEL\n";
   for (const auto& [path, content] : texts()) {
-    if (path.starts_with("kernel/") && path.ends_with(".c")) text += amalgamation.take(path);
+    const bool travels = path.starts_with("kernel/") || path.starts_with("words/");
+    if (travels && path.ends_with(".c")) text += amalgamation.take(path);
   }
   text += "#endif\n";
   text += fmt::format("\n/* ---- the model ---- */\n\n");
@@ -394,14 +422,31 @@ bool write_c(const ir::Program& program, const std::filesystem::path& directory,
              std::string& failure) {
   const std::string name = identifier(options.name.empty() ? program.name : options.name);
   std::error_code error;
-  std::filesystem::create_directories(directory, error);
+  const bool is_new = std::filesystem::create_directories(directory, error);
   if (error) {
     failure = fmt::format("cannot create `{}`: {}", directory.string(), error.message());
     return false;
   }
-  return write_file(directory / (name + ".c"), c_source(program, name), failure) &&
-         write_file(directory / (name + ".h"), c_header(program, name), failure) &&
-         write_file(directory / "Makefile", makefile(name), failure);
+  // All of them or none: each is complete on the disk before the first gets its name.
+  const std::pair<std::string, std::string> texts[] = {
+      {name + ".c", c_source(program, name)}, {name + ".h", c_header(program, name)}, {"Makefile", makefile(name)}};
+  trace::OutputFile files[std::size(texts)];
+  for (std::size_t i = 0; i < std::size(texts) && failure.empty(); ++i) {
+    trace::OutputFile& file = files[i];
+    if (!file.open_whole((directory / texts[i].first).string()) || !file.write(texts[i].second) || !file.settle())
+      failure = file.failure();
+  }
+  sigset_t ending, before;
+  sigemptyset(&ending);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&ending, signal);
+  pthread_sigmask(SIG_BLOCK, &ending, &before);  // a person who ends us now waits until they are in place
+  for (trace::OutputFile& file : files) {
+    if (failure.empty() && !file.close()) failure = file.failure();
+    file.discard();
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (!failure.empty() && is_new) std::filesystem::remove(directory, error);  // if it is empty
+  return failure.empty();
 }
 
 }  // namespace exporting

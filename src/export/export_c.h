@@ -15,8 +15,8 @@ struct ExportOptions {
   std::string name;
 };
 
-// Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when a file cannot be
-// written.
+// Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when one cannot be written: then none
+// is, and a folder that was not there is not left.
 [[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory,
                            const ExportOptions& options, std::string& failure);
 

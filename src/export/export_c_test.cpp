@@ -197,14 +197,14 @@ int main() {
   std::vector<double> a(first_bytes() / 8), b(second_bytes() / 8);
   auto* i = reinterpret_cast<tactus_instance*>(a.data());
   auto* j = reinterpret_cast<tactus_instance*>(b.data());
-  if (first_reset(i) || !first_set(i, "w", 2.0) || first_set(i, "nothing", 1.0) || first_start(i)) return 1;
+  if (first_reset(i) || !first_set(i, "w", 2.0, 0) || first_set(i, "nothing", 1.0, 0) || first_start(i)) return 1;
   if (first_step(i, 0.001, 1000) || first_time(i) != 1.0) return 2;
   if (!(first_get(i, "x") < -0.416 && first_get(i, "x") > -0.4162)) return 3;  // cos(2)
   if (first_advance(i, 2.0, 1e-9) || !(first_get(i, "x") < -0.6536 && first_get(i, "x") > -0.6537)) return 4;  // cos(4)
   if (first_get(i, "x[1]") == first_get(i, "x[1]")) return 5;
   if (second_reset(j) || second_start(j) || second_step(j, 0.5, 1)) return 6;
   if (second_get(j, "m[2][1]") != 3.0 || second_get(j, "force[2]") != 1.5 || second_get(j, "m[3][1]") == 0.0) return 7;
-  if (!second_set(j, "hand[2]", 1.0) || second_set(j, "hand[3]", 1.0) || second_set(j, "hand", 1.0)) return 8;
+  if (!second_set(j, "hand[2]", 1.0, 0) || second_set(j, "hand[3]", 1.0, 0) || second_set(j, "hand", 1.0, 0)) return 8;
   std::vector<double> c(third_bytes() / 8);
   auto* k = reinterpret_cast<tactus_instance*>(c.data());
   if (third_reset(k) || third_start(k) || third_step(k, 0.01, 20) || third_get(k, "a") != 1.0) return 9;

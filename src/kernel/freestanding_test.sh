@@ -1,5 +1,5 @@
 #!/bin/sh
-# The kernel travels: it needs no library. Every way it is compiled is tried here, and no undefined symbol may remain.
+# The kernel and its words travel: they need no library. Every way they are compiled is tried here, and no undefined symbol may remain.
 #   native   each .c alone and all linked into one object, -ffreestanding -nostdlib
 #   wasm32   the same with clang
 #   one file all texts one after the other, includes of our own dropped, as `export c` prints them, -O0 to -O3
@@ -37,7 +37,7 @@ no_undefined() {
   fi
 }
 
-sources=$(ls "$src"/kernel/*.c | grep -v '/specialise\.c$')
+sources=$(ls "$src"/kernel/*.c "$src"/words/*.c | grep -v "/specialise\.c$")
 
 # The one file: headers in the order of their includes, each once; then the sources.
 one="$dir/kernel_in_one_file.c"

@@ -58,8 +58,11 @@ double tk_guard_precision(const tactus_model* model, double t, double slope);
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);
 /* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
 int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
-/* From another thread: the search that the Instance is in, if any, ends and has found nothing. */
-void tk_cancel_plan(const tactus_model* whole, tactus_instance* instance);
+/* From another thread: what the Instance is in ends soon. A search has found nothing, steps end with TACTUS_ENDLESS_EVENTS and no index. */
+void tk_cancel(const tactus_model* whole, tactus_instance* instance);
+static inline int tk_is_cancelled(const tactus_instance* instance) {
+  return *(const volatile int32_t*)&instance->plans_wait < 0;
+}
 /* Behind a search that found nothing: the values that came nearest, then, from tk_most_chosen on, what their targets leave over; not finite
  * when no motion reached its end. */
 const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* instance);

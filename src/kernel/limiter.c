@@ -22,6 +22,7 @@ static int tk_shorten_to(double longest, double* v) {
 void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits) {
   limiter->limits.force = limits->force;
   limiter->limits.change = limits->change;
+  limiter->limits.jump = limits->jump;
   limiter->limits.release = limits->release;
   limiter->limits.input_age = limits->input_age;
   limiter->limits.tick_age = limits->tick_age;
@@ -31,19 +32,19 @@ void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits) {
   limiter->is_broken = 0;
 }
 
+void tk_forgive(tk_limiter* limiter) { limiter->is_broken = 0; }
+
 void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age, double* force) {
   const tk_limits* limits = &limiter->limits;
+  if (!(dt > 0.0)) dt = 0.0;
   limiter->acts = 0;
   for (int i = 0; i < 3; i++) limiter->is_broken |= !tk_is_finite(force[i]);
   if (limiter->is_broken) limiter->acts |= TK_LIMIT_NOT_FINITE;
   if (!(input_age <= limits->input_age)) limiter->acts |= TK_LIMIT_LOST;
-  if (!(tick_age <= limits->tick_age)) {
-    limiter->acts |= TK_LIMIT_STALLED;
-    for (int i = 0; i < 3; i++) limiter->force[i] = 0.0;
-  }
+  if (!(tick_age <= limits->tick_age)) limiter->acts |= TK_LIMIT_STALLED;
 
-  if (limiter->acts & (TK_LIMIT_NOT_FINITE | TK_LIMIT_LOST)) {
-    /* Straight down from where it was. */
+  if (limiter->acts) {
+    /* Straight down from where it was; the time since the last call counts, so the fall begins there. */
     const double length = tk_length(limiter->force);
     if (!(limiter->fall > 0.0)) limiter->fall = length / limits->release;
     const double left = length - limiter->fall * dt;
@@ -56,15 +57,10 @@ void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age,
   if (tk_shorten_to(limits->force, force)) limiter->acts |= TK_LIMIT_FORCE;
   double change[3];
   for (int i = 0; i < 3; i++) change[i] = force[i] - limiter->force[i];
-  if (tk_shorten_to(limits->change * dt, change)) {
+  if (tk_shorten_to(tk_min(limits->change * dt, limits->jump), change)) {
     limiter->acts |= TK_LIMIT_CHANGE;
     for (int i = 0; i < 3; i++) force[i] = limiter->force[i] + change[i];
     tk_shorten_to(limits->force, force);
   }
   for (int i = 0; i < 3; i++) limiter->force[i] = force[i];
-}
-
-void tk_force_held(const tk_limiter* limiter, double tick_age, double* force) {
-  const int is_stalled = !(tick_age <= limiter->limits.tick_age);
-  for (int i = 0; i < 3; i++) force[i] = is_stalled ? 0.0 : limiter->force[i];
 }

@@ -427,6 +427,7 @@ int tk_event_steps(const tactus_model* all, tactus_instance* instance, int solve
   int status = TACTUS_OK;
   int is_quiet = 0; /* nothing happened where the last part ended: tk_locate has left the guards there */
   while (status == TACTUS_OK && instance->steps < goal) {
+    if (tk_is_cancelled(instance)) return tk_fail(instance, TACTUS_ENDLESS_EVENTS, -1);
     const tactus_model* model = tk_active(all, instance);
     int64_t whole = 0;
     double slack = 0.0;

@@ -56,14 +56,12 @@ static void tk_take_back(const tactus_model* model, tactus_instance* instance) {
 }
 
 /* In the Instance and in what was put aside of it, of which either becomes the other. */
-void tk_cancel_plan(const tactus_model* whole, tactus_instance* instance) {
-  tactus_instance* aside = (tactus_instance*)(void*)(tactus_data(instance) + whole->layout.plan);
-  *(volatile int32_t*)&aside->plans_wait = -1;
+void tk_cancel(const tactus_model* whole, tactus_instance* instance) {
+  if (whole->plan_count > 0) {
+    tactus_instance* aside = (tactus_instance*)(void*)(tactus_data(instance) + whole->layout.plan);
+    *(volatile int32_t*)&aside->plans_wait = -1;
+  }
   *(volatile int32_t*)&instance->plans_wait = -1;
-}
-
-static int tk_is_cancelled(const tactus_instance* instance) {
-  return *(const volatile int32_t*)&instance->plans_wait < 0;
 }
 
 typedef struct tk_search {

@@ -185,7 +185,7 @@ TEST(Plan, ASearchThatIsCancelledEnds) {
   Ball ball(true);
   double u[2];
   ASSERT_EQ(tk_settle(&ball.model, ball.instance()), TACTUS_OK);
-  tk_cancel_plan(&ball.model, ball.instance());
+  tk_cancel(&ball.model, ball.instance());
   EXPECT_EQ(tk_search_for_plan(&ball.model, ball.instance(), 0, u), TACTUS_NO_PLAN);
   EXPECT_EQ(ball.instance()->plan_runs, 1);
   EXPECT_FALSE(std::isfinite(tk_nearest_plan(&ball.model, ball.instance())[tk_most_chosen(&ball.model)]));

@@ -55,9 +55,10 @@ void tk_gave(tk_passivity* passivity, const double* force);
 
 /* The last in the line. */
 typedef struct tk_limits {
-  double force;     /* N, the largest */
-  double change;    /* N/s, the largest */
-  double release;   /* s, within which a force ends that must end */
+  double force;  /* N, the largest */
+  double change; /* N/s, the largest */
+  double jump; /* N, the largest change from one call to the next, however late that is; a fall to zero may be larger */
+  double release;   /* s, within which a force that must end falls to zero */
   double input_age; /* s without news of the hand: it is lost */
   double tick_age;  /* s without a tick: the world stalls */
 } tk_limits;
@@ -65,25 +66,27 @@ typedef struct tk_limits {
 enum {
   TK_LIMIT_FORCE = 1,      /* it was too large */
   TK_LIMIT_CHANGE = 2,     /* it changed too fast */
-  TK_LIMIT_NOT_FINITE = 4, /* NaN or infinite: no force until tk_begin_limiting */
+  TK_LIMIT_NOT_FINITE = 4, /* NaN or infinite: no force until tk_forgive */
   TK_LIMIT_LOST = 8,       /* no news of the hand */
-  TK_LIMIT_STALLED = 16    /* the tick came too late: the force starts from zero */
+  TK_LIMIT_STALLED = 16    /* no tick for too long */
 };
 
 typedef struct tk_limiter {
   tk_limits limits;
   double force[3]; /* what was given last */
   double fall;     /* N/s of the release that is under way; 0: none */
-  int32_t acts;    /* TK_LIMIT_.. of the last tick */
+  int32_t acts;    /* TK_LIMIT_.. of the last call */
   int32_t is_broken;
 } tk_limiter;
 
 void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits);
-/* `force` becomes what the device may get for the next dt. input_age: seconds since the hand was heard of; tick_age: since the last
- * call. Whatever enters, what leaves is finite, at most limits.force long, and zero within limits.release after a fault. */
+/* `force`, which the world wants, becomes what the device gets now. dt: seconds of the clock since the last call; input_age: since the hand
+ * was heard of; tick_age: since the world's last tick. Whatever enters, what leaves is finite and at most limits.force long; it differs
+ * from the last by at most limits.change * dt and limits.jump. After a fault, a lost hand or a stall it falls straight to zero, within
+ * limits.release of the clock. */
 void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age, double* force);
-/* For a device's own thread: what it may render `tick_age` seconds after the last tick. Zero once the world stalls. */
-void tk_force_held(const tk_limiter* limiter, double tick_age, double* force);
+/* Another world begins: a fault of the one before it is no longer held against it. The force goes on from where it is. */
+void tk_forgive(tk_limiter* limiter);
 
 #ifdef __cplusplus
 }

@@ -138,7 +138,8 @@ TEST(KeepPassive, AHandAtRestGetsTheForceAsItIs) {
   EXPECT_EQ(passivity.damping, 0);
 }
 
-constexpr tk_limits limits = {8, 2000, 0.02, 0.1, 0.01};
+constexpr tk_limits limits = {
+    .force = 8, .change = 2000, .jump = 2, .release = 0.02, .input_age = 0.1, .tick_age = 0.01};
 
 tk_limiter begun() {
   tk_limiter limiter;
@@ -208,7 +209,7 @@ TEST(Limit, WhatIsNotFiniteEndsTheForceForGood) {
         }
         EXPECT_TRUE(limiter.acts & TK_LIMIT_NOT_FINITE);
       }
-      tk_begin_limiting(&limiter, &limits);
+      tk_forgive(&limiter);
       settle(limiter, 6, 0, 3);
       EXPECT_EQ(limiter.force[0], 6);
     }
@@ -230,20 +231,42 @@ TEST(Limit, ALostHandGetsNothingUntilItIsBack) {
   EXPECT_EQ(limiter.force[0], 6);
 }
 
-TEST(Limit, AfterAStallTheForceStartsFromZero) {
+TEST(Limit, AStallEndsTheForceByTheClock) {
   tk_limiter limiter = begun();
   settle(limiter, 6, 0, 3);
-  double held[3];
-  tk_force_held(&limiter, 0.009, held);
-  EXPECT_EQ(held[0], 6);
-  tk_force_held(&limiter, 0.011, held);
-  EXPECT_EQ(length(held), 0);
-  tk_force_held(&limiter, nan_value, held);
-  EXPECT_EQ(length(held), 0);
+  const double before = length(limiter.force);
   double force[3] = {6, 0, 3};
-  tk_limit(&limiter, tick, 0, 0.5, force);
-  EXPECT_TRUE(limiter.acts & TK_LIMIT_STALLED);
-  EXPECT_LE(length(force), 2000 * tick * (1 + 1e-12));
+  tk_limit(&limiter, 0.005, 0, 0.011, force);
+  EXPECT_EQ(limiter.acts, TK_LIMIT_STALLED);
+  EXPECT_NEAR(length(force), before * 0.75, 1e-12);
+  double later[3] = {6, 0, 3};
+  tk_limit(&limiter, 0.015, 0, 0.026, later);
+  EXPECT_EQ(length(later), 0);
+  // A tick that is in time again brings it back, as fast as it may.
+  double again[3] = {6, 0, 3};
+  tk_limit(&limiter, tick, 0, tick, again);
+  EXPECT_NEAR(length(again), 2, 1e-12);
+}
+
+TEST(Limit, HoweverLateACallIsTheForceJumpsByNoMoreThanAllowed) {
+  for (const double dt : {0.0, 1e-6, 1e-3, 0.04, 1e3, infinity}) {
+    tk_limiter limiter = begun();
+    settle(limiter, -8, 0, 0);
+    double force[3] = {8, 0, 0};
+    tk_limit(&limiter, dt, 0, tick, force);
+    EXPECT_NEAR(force[0], -8 + std::min(2000 * dt, 2.0), 1e-12) << dt;
+  }
+  // Time that is no time moves nothing.
+  for (const double dt : {-1.0, nan_value}) {
+    tk_limiter limiter = begun();
+    settle(limiter, -8, 0, 0);
+    double force[3] = {8, 0, 0};
+    tk_limit(&limiter, dt, 0, tick, force);
+    EXPECT_EQ(force[0], -8);
+    double lost[3] = {8, 0, 0};
+    tk_limit(&limiter, dt, infinity, tick, lost);
+    EXPECT_EQ(lost[0], -8);
+  }
 }
 
 }  // namespace

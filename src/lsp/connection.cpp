@@ -114,7 +114,10 @@ Connection::Outcome Connection::read(std::string& message) {
 }
 
 bool Connection::write(const nlohmann::json& message) {
-  const std::string body = message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  return write_text(message.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+}
+
+bool Connection::write_text(std::string_view body) {
   const std::string framed = fmt::format("Content-Length: {}\r\n\r\n{}", body.size(), body);
   const std::lock_guard lock(writing_);
   std::string_view left = framed;

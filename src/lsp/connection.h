@@ -23,6 +23,7 @@ class Connection {
 
   // False when the other side is gone.
   bool write(const nlohmann::json& message);
+  bool write_text(std::string_view body);
 
  private:
   int next();  // the next byte; -1 at the end

@@ -6,19 +6,22 @@
 #include <condition_variable>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <set>
-#include <sstream>
 #include <thread>
 #include <variant>
 
 #include "api/load.h"
+#include "api/used_files.h"
 #include "compiler/format/format.h"
+#include "compiler/source/folders.h"
 #include "compiler/source/source.h"
 #include "lsp/answers.h"
 #include "lsp/connection.h"
+#include "lsp/messages.h"
+#include "lsp/supervisor.h"
+#include "process/worker.h"
 
 namespace lsp {
 namespace {
@@ -28,22 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds quiet_time{60};
 constexpr std::size_t max_document_bytes = source::max_bytes;
-
-enum ErrorCode {
-  parse_error = -32700,
-  invalid_request = -32600,
-  method_not_found = -32601,
-  invalid_params = -32602,
-  internal_error = -32603,
-  not_initialized = -32002,
-  request_failed = -32803,
-  request_cancelled = -32800,
-};
-
-struct Failure {
-  int code;
-  std::string message;
-};
 
 // file:///home/a%20b.tact -> /home/a b.tact; another scheme stays as it is.
 std::string path_of(const std::string& uri) {
@@ -70,19 +57,12 @@ std::string path_of(const std::string& uri) {
   return path;
 }
 
-std::optional<std::string> read_text(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_regular_file(path, error) || fs::file_size(path, error) > max_document_bytes) return std::nullopt;
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream text;
-  text << file.rdbuf();
-  return file ? std::optional(text.str()) : std::nullopt;
-}
-
 // A text to compile, as it was when it was asked for.
 struct Job {
   std::string uri;
-  std::vector<api::Text> texts;  // the first is the document
+  std::vector<api::Text> texts;    // the first is the document
+  std::vector<std::string> files;  // in the folders of these it may read
+  std::vector<std::string> allow;  // and there
   std::int64_t version = 0;
   std::uint64_t revision = 0;
   Clock::time_point due;
@@ -101,13 +81,19 @@ struct Document {
   std::uint64_t revision = 0;  // ours: rises with every change of any document
   std::unique_ptr<NameTable> names;
   std::uint64_t names_revision = 0;
+
+  // The document as a file; one that was never saved has no folder.
+  std::vector<std::string> files() const {
+    return path.starts_with('/') ? std::vector<std::string>{path} : std::vector<std::string>{};
+  }
 };
 
 // -- the compiler's thread
 
 class Diagnoser {
  public:
-  Diagnoser(Connection& connection, const Client& client) : connection_(connection), client_(client) {}
+  Diagnoser(Connection& connection, const Client& client, Reports reports)
+      : connection_(connection), client_(client), reports_(reports) {}
   ~Diagnoser() { stop(); }
   Diagnoser(const Diagnoser&) = delete;
   Diagnoser& operator=(const Diagnoser&) = delete;
@@ -164,10 +150,9 @@ class Diagnoser {
       waiting_.erase(next);
       lock.unlock();
       auto facts = std::make_shared<compiler::Facts>();
-      compiler::Options options;
-      options.facts = facts.get();
-      const api::Compiled compiled = api::compile_texts(job.texts, options);
-      Json diagnostics = list(job, compiled);
+      report(compiling_method, job);
+      Json diagnostics = diagnose(job, *facts);
+      report(compiled_method, job);
       lock.lock();
       const auto current = newest_.find(job.uri);
       if (current == newest_.end()) continue;  // closed
@@ -176,10 +161,28 @@ class Diagnoser {
     }
   }
 
+  void report(const char* method, const Job& job) {
+    if (reports_ == Reports::compilations)
+      connection_.write(notification(method, {{"uri", job.uri}, {"version", job.version}}));
+  }
+
+  // A check of ours that fails is said of the text.
+  Json diagnose(const Job& job, compiler::Facts& facts) const {
+    compiler::Options options;
+    options.facts = &facts;
+    options.read_file = api::UsedFiles(job.files, job.allow);
+    try {
+      process::spring_traps(job.texts.front().text);
+      return list(job, api::compile_texts(job.texts, options));
+    } catch (const std::exception& failure) {
+      return Json::array({stopped_diagnostic(failure.what())});
+    }
+  }
+
   Json published(const std::string& uri, Json diagnostics, std::optional<std::int64_t> version) const {
     Json params = {{"uri", uri}, {"diagnostics", std::move(diagnostics)}};
     if (version && client_.versions) params["version"] = *version;
-    return {{"jsonrpc", "2.0"}, {"method", "textDocument/publishDiagnostics"}, {"params", std::move(params)}};
+    return notification("textDocument/publishDiagnostics", std::move(params));
   }
 
   Json list(const Job& job, const api::Compiled& compiled) const {
@@ -238,6 +241,7 @@ class Diagnoser {
 
   Connection& connection_;
   const Client& client_;
+  const Reports reports_;
   std::thread thread_;
   std::mutex mutex_;
   std::condition_variable wake_;
@@ -249,37 +253,15 @@ class Diagnoser {
 
 // -- the reader's thread
 
-struct Message {
-  Json content;
-  std::optional<Failure> failure;  // instead of a content
-};
-
 class Inbox {
  public:
   explicit Inbox(Connection& connection) : connection_(connection) {}
 
   void read_all() {
-    std::string text;
-    while (true) {
-      const Connection::Outcome outcome = connection_.read(text);
-      if (outcome == Connection::Outcome::end) break;
-      if (outcome == Connection::Outcome::bad_header) {
-        push({nullptr, Failure{parse_error, "the header has no usable Content-Length"}});
-        continue;
-      }
-      if (outcome == Connection::Outcome::too_long) {
-        push({nullptr,
-              Failure{invalid_request, fmt::format("the message is longer than {} MB", max_message_bytes >> 20)}});
-        continue;
-      }
-      Json content = Json::parse(text, nullptr, false);
-      if (content.is_discarded()) {
-        push({nullptr, Failure{parse_error, "the message is not JSON"}});
-        continue;
-      }
-      note_cancellation(content);
-      const bool exits = content.is_object() && content.value("method", Json()) == "exit";
-      push({std::move(content), std::nullopt});
+    while (std::optional<Message> message = next_message(connection_)) {
+      note_cancellation(message->content);
+      const bool exits = message->content.is_object() && message->content.value("method", Json()) == "exit";
+      push(std::move(*message));
       if (exits) break;
     }
     {
@@ -336,7 +318,11 @@ class Inbox {
 
 class Server {
  public:
-  Server(int input, int output) : connection_(input, output), diagnoser_(connection_, client_), inbox_(connection_) {}
+  Server(int input, int output, Reports reports, std::vector<std::string> allow)
+      : connection_(input, output),
+        diagnoser_(connection_, client_, reports),
+        inbox_(connection_),
+        allow_(std::move(allow)) {}
 
   int run() {
     diagnoser_.start();
@@ -355,10 +341,7 @@ class Server {
   }
 
  private:
-  void send_error(const Json& id, const Failure& failure) {
-    connection_.write(
-        {{"jsonrpc", "2.0"}, {"id", id}, {"error", {{"code", failure.code}, {"message", failure.message}}}});
-  }
+  void send_error(const Json& id, const Failure& failure) { connection_.write(error_message(id, failure)); }
 
   void handle(const Json& message) {
     if (!message.is_object())
@@ -385,6 +368,8 @@ class Server {
         log(fmt::format("{}: {}", name, failure.message));
       } catch (const Json::exception&) {
         log(fmt::format("{}: the parameters are of a wrong type", name));
+      } catch (const std::exception& error) {
+        log(fmt::format("{}: {}", name, error.what()));
       }
       return;
     }
@@ -402,8 +387,7 @@ class Server {
   }
 
   void log(const std::string& text) {
-    connection_.write(
-        {{"jsonrpc", "2.0"}, {"method", "window/logMessage"}, {"params", {{"type", 2}, {"message", text}}}});
+    connection_.write(notification("window/logMessage", {{"type", 2}, {"message", text}}));
   }
 
   // -- notifications
@@ -448,17 +432,7 @@ class Server {
     const Json& changes = params.at("contentChanges");
     if (!changes.is_array()) throw Failure{invalid_params, "contentChanges is not a list"};
     Text text = document.text;
-    for (const Json& one : changes) {
-      const std::string with = one.at("text").get<std::string>();
-      const auto range = one.find("range");
-      if (range == one.end() || range->is_null()) {
-        text = Text(with);
-        continue;
-      }
-      const std::uint32_t begin = text.offset_of(position_in(range->at("start")), client_.encoding);
-      const std::uint32_t end = text.offset_of(position_in(range->at("end")), client_.encoding);
-      text.replace(std::min(begin, end), std::max(begin, end), with);
-    }
+    for (const Json& one : changes) apply_change(text, one, client_.encoding);
     document.version = params.at("textDocument").value("version", document.version + 1);
     set_text(document, std::move(text));
     diagnose(document, quiet_time);
@@ -478,6 +452,8 @@ class Server {
     job.revision = document.revision;
     job.due = Clock::now() + delay;
     job.texts.push_back({document.path, document.text.content()});
+    job.files = document.files();
+    job.allow = allow_;
     const fs::path path = document.path;
     const bool phydl = path.extension() == ".phydl", ridl = path.extension() == ".ridl";
     if (phydl || ridl) {
@@ -486,8 +462,8 @@ class Server {
                                        [&](const auto& entry) { return entry.second.path == partner; });
       if (opened != documents_.end())
         job.texts.push_back({partner, opened->second.text.content()});
-      else if (auto text = read_text(partner))
-        job.texts.push_back({partner, std::move(*text)});
+      else if (auto file = read_beside(document, partner))
+        job.texts.push_back({partner, std::move(file->text)});
     }
     diagnoser_.ask(std::move(job));
   }
@@ -557,6 +533,10 @@ class Server {
         says({"capabilities", "textDocument", "documentSymbol", "hierarchicalDocumentSymbolSupport"});
     const Json formats = get({"capabilities", "textDocument", "hover", "contentFormat"});
     client_.markdown = formats.is_array() && std::find(formats.begin(), formats.end(), "markdown") != formats.end();
+    if (const Json allow = get({"initializationOptions", "allow"}); allow.is_array()) {
+      for (const Json& path : allow)
+        if (path.is_string()) allow_.push_back(path.get<std::string>());
+    }
     initialized_ = true;
     return {{"capabilities",
              {{"positionEncoding", client_.encoding == Encoding::utf8 ? "utf-8" : "utf-16"},
@@ -599,6 +579,7 @@ class Server {
 
   View view_in(const Json& params) {
     Document& document = document_in(params);
+    process::spring_traps(document.text.content(), "answering-");
     if (!document.names || document.names_revision != document.revision) {
       document.names = find_names(document.path, document.text.content(),
                                   [&](const std::string& used) { return read_used(document, used); });
@@ -613,19 +594,15 @@ class Server {
     const std::string path = (fs::path(from.path).parent_path() / used).lexically_normal().string();
     for (const auto& [uri, document] : documents_)
       if (document.path == path) return OtherFile{path, document.text.content()};
-    auto text = read_text(path);
-    return text ? std::optional(OtherFile{path, std::move(*text)}) : std::nullopt;
+    auto file = read_beside(from, path);
+    return file ? std::optional(OtherFile{path, std::move(file->text)}) : std::nullopt;
   }
 
-  static Position position_in(const Json& position) {
-    const auto number = [&](const char* key) {
-      const Json& value = position.at(key);
-      if (!value.is_number_integer() || value.get<std::int64_t>() < 0 || value.get<std::int64_t>() > 0x7fffffff)
-        throw Failure{invalid_params, fmt::format("`{}` is not a place in a text", key)};
-      return value.get<std::uint32_t>();
-    };
-    return {number("line"), number("character")};
+  // As the compiler would read it: in the document's folder and where else the person allowed.
+  std::optional<source::File> read_beside(const Document& document, const std::string& path) const {
+    return source::Folders(document.files(), allow_).read(path, max_document_bytes).file;
   }
+
   std::uint32_t offset_in(const Json& params) {
     return document_in(params).text.offset_of(position_in(params.at("position")), client_.encoding);
   }
@@ -636,6 +613,7 @@ class Server {
   Inbox inbox_;
   std::map<std::string, Document> documents_;
   std::shared_ptr<const compiler::Facts> facts_;  // keeps what the last view borrowed
+  std::vector<std::string> allow_;                // where documents may read besides their own folders
   std::uint64_t revision_ = 0;
   bool initialized_ = false;
   bool shut_down_ = false;
@@ -644,6 +622,8 @@ class Server {
 
 }  // namespace
 
-int serve(int input, int output) { return Server(input, output).run(); }
+int serve(int input, int output, Reports reports, std::vector<std::string> allow) {
+  return Server(input, output, reports, std::move(allow)).run();
+}
 
 }  // namespace lsp

@@ -5,9 +5,15 @@
 // moment, so typing never queues up work, and answers never wait for the compiler.
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace lsp {
 
 // Serves until the editor says `exit` or closes the stream. The exit code: 0 behind a `shutdown`, else 1.
-int serve(int input, int output);
+// To a supervisor (supervisor.h) it also reports what it compiles. `allow`: folders and files that documents may read besides what lies in
+// their own folders; the editor can name more (`initializationOptions.allow`).
+enum class Reports { nothing, compilations };
+int serve(int input, int output, Reports reports = Reports::nothing, std::vector<std::string> allow = {});
 
 }  // namespace lsp

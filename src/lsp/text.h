@@ -34,14 +34,27 @@ class Text {
   std::uint32_t offset_of(Position position, Encoding encoding) const;
   Position position_of(std::uint32_t offset, Encoding encoding) const;
 
+  // How many bytes were looked at to answer offset_of and position_of: for a test that an answer costs the same on a long line.
+  std::uint64_t walked() const { return walked_; }
+  static constexpr std::uint32_t between_marks = 256;  // bytes, at least
+
   // Replaces [begin, end).
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view with);
 
  private:
+  // A place, and how many UTF-16 units stand before it.
+  struct Mark {
+    std::uint32_t offset = 0;
+    std::uint32_t units = 0;
+  };
+
   void find_lines();
+  std::uint32_t units_before(std::uint32_t offset, Encoding encoding) const;
 
   std::string content_;
   std::vector<std::uint32_t> line_starts_;
+  std::vector<Mark> marks_;  // by place; the first is the beginning
+  mutable std::uint64_t walked_ = 0;
 };
 
 // In the units of `encoding`.

@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <string_view>
+
+#include "diag/utf8.h"
+
 namespace lsp {
 namespace {
 
@@ -25,6 +30,50 @@ TEST(Text, PositionsAndOffsetsAreInverse) {
     for (const Encoding encoding : {Encoding::utf16, Encoding::utf8})
       EXPECT_EQ(text.offset_of(text.position_of(offset, encoding), encoding), offset);
   }
+}
+
+// Characters of one to four bytes, bytes that begin none, long lines and empty ones.
+std::string mixed_text(std::size_t pieces) {
+  constexpr const char* kinds[] = {"y+",       "\u00e9",      "\u20ac", "\U0001f600", "\xff",
+                                   "\xe2\x82", "abcdefghijk", "\r\n",   "\n\n"};
+  std::string all;
+  std::uint32_t random = 1;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    random = random * 1664525 + 1013904223;
+    all += kinds[(random >> 16) % (i % 2000 < 1900 ? 7 : 9)];
+  }
+  return all;
+}
+
+TEST(Text, PlacesOnLongLinesAreThoseOfAWalkFromTheBeginning) {
+  const Text text(mixed_text(3000));
+  for (const Encoding encoding : {Encoding::utf16, Encoding::utf8}) {
+    for (std::uint32_t line = 0; line < text.line_count(); ++line) {
+      const std::string_view content = text.line(line);
+      std::uint32_t units = 0;
+      for (std::uint32_t at = 0; at < content.size();) {
+        const std::uint32_t offset = text.line_start(line) + at;
+        EXPECT_EQ(text.position_of(offset, encoding), (Position{line, units}));
+        EXPECT_EQ(text.offset_of({line, units}, encoding), offset);
+        const diag::CodePoint point = diag::decode(content, at);
+        units += length_of(content.substr(at, point.length), encoding);
+        at += point.length;
+      }
+      EXPECT_EQ(text.offset_of({line, units + 1000}, encoding), text.line_start(line) + content.size());
+    }
+  }
+}
+
+TEST(Text, APlaceCostsTheSameOnALongLine) {
+  std::string content;
+  for (int i = 0; i < 25'000; ++i) content += i % 100 == 99 ? "\u00e9+" : "y+";
+  const Text text(content);
+  for (std::uint32_t at = 0; at < text.size(); at += 2) {
+    const Position place = text.position_of(at, Encoding::utf16);
+    (void)text.offset_of(place, Encoding::utf16);
+  }
+  const std::uint64_t places = text.size();  // two for every other byte
+  EXPECT_LE(text.walked(), 3 * places * Text::between_marks);
 }
 
 TEST(Text, IsEditedInPlace) {

@@ -157,7 +157,7 @@ Measured measure(live::World& world, const tactus_model* table, double seconds) 
     const double angle = turn * period * static_cast<double>(k);
     pointer.position = {radius * std::sin(angle), radius * (1 - std::cos(angle)), 0};
     const auto before = Clock::now();
-    const int status = world.tick(table, pointer, 0, period);
+    const int status = world.tick(table, pointer, 0);
     const auto after = Clock::now();
     if (k >= warming) histogram.count(std::chrono::duration_cast<std::chrono::nanoseconds>(after - before).count());
     if (status != TACTUS_OK) {

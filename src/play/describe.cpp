@@ -108,7 +108,13 @@ Calibration calibrate(const tactus_model& model, const std::vector<double>& para
   return calibration;
 }
 
-Json describe(const live::World& world, const std::vector<double>& parameters) {
+compiler::WrittenUnit shown_unit(const tactus_parameter& parameter, const std::vector<compiler::WrittenUnit>& units) {
+  const auto found = std::ranges::find(units, parameter.name, &compiler::WrittenUnit::name);
+  return found != units.end() ? *found : compiler::WrittenUnit{parameter.name, parameter.unit, 1};
+}
+
+Json describe(const live::World& world, const std::vector<double>& parameters,
+              const std::vector<compiler::WrittenUnit>& units) {
   const tactus_model& model = world.model();
   const picture::World picture = picture::describe(model);
   Json object;
@@ -118,11 +124,13 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
   for (std::uint32_t i = 0; i < model.channel_count; ++i) {
     const tactus_channel& channel = model.channels[i];
     if (channel.flags & (TACTUS_CHANNEL_SCENE | TACTUS_CHANNEL_DERIVATIVE)) continue;
+    const bool is_angle =
+        *channel.unit == 0 && std::ranges::find(units, channel.name, &compiler::WrittenUnit::name) != units.end();
     Json flags = Json::array();
     if (channel.flags & TACTUS_CHANNEL_DISCRETE) flags.push_back("discrete");
     if (channel.flags & TACTUS_CHANNEL_CONSTANT) flags.push_back("constant");
     object["values"].push_back({{"name", channel.name},
-                                {"unit", channel.unit},
+                                {"unit", is_angle ? "rad" : channel.unit},
                                 {"rows", channel.rows},
                                 {"columns", channel.columns},
                                 {"at", channel.at},
@@ -132,8 +140,10 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
   for (std::uint32_t i = 0; i < model.parameter_count; ++i) {
     const tactus_parameter& parameter = model.parameters[i];
     const bool has_range = parameter.low < parameter.high;
+    const compiler::WrittenUnit unit = shown_unit(parameter, units);
     object["parameters"].push_back({{"name", parameter.name},
-                                    {"unit", parameter.unit},
+                                    {"unit", unit.unit},
+                                    {"size", unit.size},
                                     {"value", parameters[i]},
                                     {"initial", parameter.initial},
                                     {"low", number_or_null(parameter.low, has_range)},
@@ -147,7 +157,7 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
                       {"scale", calibration.scale},
                       {"offset", calibration.offset},
                       {"handle", calibration.handle.empty() ? Json(nullptr) : Json(calibration.handle)},
-                      {"limit", world.limiter().limits.force}};
+                      {"limit", live::mouse_limits.force}};
   }
   object["drawings"] = Json::array();
   for (const picture::Drawing& drawing : picture.drawings) object["drawings"].push_back(drawing_json(drawing));
@@ -156,14 +166,17 @@ Json describe(const live::World& world, const std::vector<double>& parameters) {
   return object;
 }
 
-std::vector<std::byte> frame_of(const live::Shown& shown, std::uint32_t generation) {
+std::vector<std::byte> frame_of(const live::Shown& shown, const live::Sample& felt, std::uint32_t generation) {
   const auto count = static_cast<std::uint32_t>(shown.outputs.size());
-  const std::uint32_t head[4] = {1, generation, shown.flags, count};
+  std::uint32_t flags = shown.flags;
+  if (felt.acts & ~(TK_LIMIT_LOST | TK_LIMIT_STALLED)) flags |= live::flag::limiter;
+  if (felt.acts & TK_LIMIT_STALLED) flags |= live::flag::stalled;
+  const std::uint32_t head[4] = {1, generation, flags, count};
   std::vector<std::byte> bytes;
   bytes.reserve(96 + 8 * shown.outputs.size());
   put(bytes, head, sizeof head);
   put(bytes, &shown.time, sizeof shown.time);
-  for (const auto* part : {&shown.position, &shown.velocity, &shown.force}) put(bytes, part->data(), 24);
+  for (const auto* part : {&shown.position, &shown.velocity, &felt.force}) put(bytes, part->data(), 24);
   put(bytes, shown.outputs.data(), 8 * shown.outputs.size());
   return bytes;
 }

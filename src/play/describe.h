@@ -25,9 +25,14 @@ struct Calibration {
                                     const picture::World& picture);
 
 // `values`, `drawings`, `plots`, `parameters`, `hand`, `dimensions`, `rate`.
-[[nodiscard]] Json describe(const live::World& world, const std::vector<double>& parameters);
+[[nodiscard]] Json describe(const live::World& world, const std::vector<double>& parameters,
+                            const std::vector<compiler::WrittenUnit>& units);
+// In which unit a parameter is shown: as the text writes it, else SI.
+[[nodiscard]] compiler::WrittenUnit shown_unit(const tactus_parameter& parameter,
+                                               const std::vector<compiler::WrittenUnit>& units);
 
 // Binary, as the page decodes it.
-[[nodiscard]] std::vector<std::byte> frame_of(const live::Shown& shown, std::uint32_t generation);
+[[nodiscard]] std::vector<std::byte> frame_of(const live::Shown& shown, const live::Sample& felt,
+                                              std::uint32_t generation);
 
 }  // namespace play

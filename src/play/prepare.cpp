@@ -16,9 +16,10 @@ namespace {
 void make_world(Prepared& prepared, const std::vector<Moved>& moved, double period) {
   const tactus_model& model = *prepared.code->quick();
   live::Timing timing = live::choose_timing(model, period);
+  if ((prepared.failure = live::find_unbounded_work(model, timing))) return;
   const int solver = timing.solver;
   auto running = std::make_unique<live::Running>();
-  running->world = std::make_unique<live::World>(model, std::move(timing), live::mouse_limits);
+  running->world = std::make_unique<live::World>(model, std::move(timing));
   running->table = best_table(*prepared.code, solver);
   running->owner = prepared.code;
   prepared.failure = running->world->start(parameters_of(model, moved),
@@ -46,12 +47,18 @@ const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver) {
 }
 
 Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides, const std::vector<Moved>& moved,
-                 double period) {
+                 double period, Optimising optimising, const std::vector<std::string>& allow) {
+  const compiler::Options compiling{.overrides = overrides, .allow = allow};
   Prepared prepared;
   prepared.texts = texts;
-  prepared.compiled = api::compile_texts(texts, {.overrides = overrides});
+  std::vector<compiler::WrittenUnit> units;
+  compiler::Options with_units = compiling;
+  with_units.written_units = &units;
+  prepared.compiled = api::compile_texts(texts, with_units);
+  prepared.units = std::make_shared<const std::vector<compiler::WrittenUnit>>(std::move(units));
   if (!prepared.compiled.program) return prepared;
   emit_llvm::JitOptions tiers;
+  tiers.optimises_when_told = optimising == Optimising::when_told;
   tiers.tangents = tangent::needed_by_the_kernel(*prepared.compiled.program);
   prepared.discrete = std::make_shared<const std::vector<live::Named>>(discrete_names(*prepared.compiled.program));
   prepared.code = std::make_shared<emit_llvm::CompiledModel>(std::move(*prepared.compiled.program), tiers);
@@ -59,7 +66,7 @@ Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides
   make_world(prepared, moved, period);
   if (prepared.failure) {
     api::KeptInstance none;
-    api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, {.overrides = overrides});
+    api::blame(*prepared.failure, *prepared.code->quick(), none, 0, texts, compiling);
   }
   return prepared;
 }

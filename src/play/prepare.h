@@ -32,11 +32,20 @@ struct Prepared {
   std::unique_ptr<live::Running> running;          // null: or its start failed
   std::optional<sim::Failure> failure;
   std::shared_ptr<const std::vector<live::Named>> discrete;  // what the code has of them, by name
+  std::shared_ptr<const std::vector<compiler::WrittenUnit>>
+      units;                     // of parameters; null: of code that was there already
   std::vector<api::Text> texts;  // what it was compiled from; empty: code that was there already
+  std::optional<Json> items;     // what another process said of the texts, instead of the diagnostics in `compiled`
+  bool is_given_up = false;      // a newer text came
 };
 
+// When the code is made faster, in the background.
+enum class Optimising { at_once, when_told };
+
+// `allow`: compiler::Options' own.
 [[nodiscard]] Prepared prepare(const std::vector<api::Text>& texts, const Overrides& overrides,
-                               const std::vector<Moved>& moved, double period);
+                               const std::vector<Moved>& moved, double period,
+                               Optimising optimising = Optimising::at_once, const std::vector<std::string>& allow = {});
 // The same code once more, from its start.
 [[nodiscard]] Prepared prepare_again(std::shared_ptr<emit_llvm::CompiledModel> code, const std::vector<Moved>& moved,
                                      double period);

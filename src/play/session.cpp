@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "api/blame.h"
+#include "compiler/source/folders.h"
 #include "play/describe.h"
+#include "play/meshes.h"
 #include "runtime/trace/replace_file.h"
 
 namespace play {
@@ -24,6 +26,10 @@ constexpr double slowest = 0.01, fastest = 100;
 constexpr double farthest = 1e6;         // of a hand, in its own coordinates: beyond it no screen reaches
 constexpr int deepest = 8;               // of a message's arrays and objects; the protocol's have two
 constexpr double least_slip_told = 0.5;  // s
+// A text that takes longer to compile is given up for a newer one; what takes less is worth showing on the way.
+constexpr auto patience = std::chrono::milliseconds(500);
+constexpr std::chrono::duration<double> longest_silence(live::mouse_limits.input_age);  // of who has the hand
+constexpr std::chrono::seconds usual_tick(1);  // so long the session waits for the end of a tick
 
 constexpr const char* busy = "the loop is busy: try again";
 
@@ -31,13 +37,10 @@ std::string text_of(const Json& message) { return message.dump(-1, ' ', false, J
 
 // The file's text, as source::load gives it; empty when there is none.
 std::optional<std::string> read_text(const std::string& path) {
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(path, error)) return std::nullopt;
-  std::ifstream in(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(in), {}};
-  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
-  if (in.bad()) return std::nullopt;
-  return text;
+  std::optional<source::File> file = source::read_regular_file(path, source::max_bytes).file;
+  if (!file) return std::nullopt;
+  if (file->text.starts_with("\xef\xbb\xbf")) file->text.erase(0, 3);
+  return std::move(file->text);
 }
 
 double microseconds(double seconds) { return std::round(seconds * 1e8) / 100; }
@@ -98,6 +101,18 @@ Json failure_json(const std::optional<sim::Failure>& failure) {
           {"line", failure->line > 0 ? Json(failure->line) : Json(nullptr)}};
 }
 
+// In the unit in which the page shows it.
+std::string out_of_range(const tactus_parameter& parameter, const compiler::WrittenUnit& unit, double value) {
+  const std::string sign = unit.unit.empty() ? "" : " " + unit.unit;
+  return fmt::format("`{}` is between {:g} and {:g}{}, not {:g}", parameter.name, parameter.low / unit.size,
+                     parameter.high / unit.size, sign, value / unit.size);
+}
+
+Json ended_json(const std::optional<Ended>& ended) {
+  if (!ended) return nullptr;
+  return {{"text", ended->text}, {"hint", ended->hint}};
+}
+
 }  // namespace
 
 Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions options, Audience& audience)
@@ -106,6 +121,7 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
       texts_(std::move(texts)),
       code_(std::move(first.code)),
       discrete_(std::move(first.discrete)),
+      units_(std::move(first.units)),
       code_texts_(std::move(first.texts)),
       diagnostics_(diagnostic_items(first.compiled, as_texts(texts_))),
       was_paused_(options_.begins_paused) {
@@ -117,7 +133,10 @@ Session::Session(Prepared first, std::vector<SourceText> texts, SessionOptions o
 }
 
 Session::~Session() {
-  if (compiling_.valid()) compiling_.wait();
+  using namespace std::chrono_literals;
+  while (compiling_.valid() && compiling_.wait_for(10ms) != std::future_status::ready) {
+    if (options_.rehearsal) options_.rehearsal->cancel();
+  }
 }
 
 const live::Shown& Session::newest() {
@@ -158,7 +177,7 @@ void Session::message(Listener from, std::string_view text) {
   } else if (type == "resume") {
     is_taken = loop_->resume();
   } else if (type == "step") {
-    is_taken = loop_->step();
+    step(from);
   } else if (type == "reset") {
     reset(from);
   } else if (type == "speed") {
@@ -184,14 +203,25 @@ void Session::refuse(Listener from, const std::string& why) {
 }
 
 void Session::left(Listener from) {
-  if (holder_ == from) {
-    holder_.reset();
-    loop_->hand({});
-  }
+  refused_hands_.erase(from);
+  if (holder_ == from) free_hand();
+}
+
+// Nobody holds it any more: those who were refused hear that they may.
+void Session::free_hand() {
+  holder_.reset();
+  loop_->hand({});
+  for (const Listener each : refused_hands_) audience_.tell(each, text_of({{"type", "hand"}, {"refused", nullptr}}));
+  refused_hands_.clear();
+}
+
+// Once, however often its pointer speaks.
+void Session::refuse_hand(Listener from, const std::string& why) {
+  if (refused_hands_.insert(from).second) audience_.tell(from, text_of({{"type", "hand"}, {"refused", why}}));
 }
 
 void Session::hand(Listener from, const Json& message) {
-  if (holder_ && *holder_ != from) return;
+  const auto now = time_now();
   live::Pointer pointer;
   if (!message.contains("position") || !message["position"].is_array()) return;
   const Json& position = message["position"];
@@ -201,8 +231,15 @@ void Session::hand(Listener from, const Json& message) {
   }
   const auto button = message.find("button");
   pointer.buttons[0] = button != message.end() && *button == Json(true) ? 1 : 0;
+  if (simulated_)
+    return refuse_hand(from, "a simulated hand holds this world (--device): what is dragged here is not felt");
+  // Whoever has it and is silent has lost it.
+  if (holder_ && *holder_ != from && now - holder_heard_ <= longest_silence)
+    return refuse_hand(from, "another page holds the hand: what is dragged here is not felt until it lets go");
   pointer.is_present = true;
+  if (holder_ && *holder_ != from) free_hand();
   holder_ = from;
+  holder_heard_ = now;
   loop_->hand(pointer);
 }
 
@@ -212,20 +249,29 @@ void Session::set(Listener from, const std::string& name, double value) {
   const auto* const found =
       std::find_if(model.parameters, end, [&](const tactus_parameter& parameter) { return name == parameter.name; });
   if (found == end) return refuse(from, fmt::format("there is no parameter `{}`", name.substr(0, 80)));
-  if (!std::isfinite(value)) return refuse(from, fmt::format("`{}` needs a number", name));
-  if (found->low < found->high && !(value >= found->low && value <= found->high))
-    return refuse(from, fmt::format("`{}` is between {:g} and {:g}, not {:g}", name, found->low, found->high, value));
   const auto index = static_cast<std::uint32_t>(found - model.parameters);
-  if (!loop_->set_parameter(loop_->current().generation, index, value)) return refuse(from, busy);
+  // Whoever is refused hears which value is in force.
+  const auto refuse_value = [&](const std::string& why) {
+    refuse(from, why);
+    audience_.tell(from,
+                   text_of({{"type", "parameter"}, {"name", name}, {"value", parameters_[index]}, {"refused", true}}));
+  };
+  if (!std::isfinite(value)) return refuse_value(fmt::format("`{}` needs a number", name));
+  if (found->low < found->high && !(value >= found->low && value <= found->high))
+    return refuse_value(out_of_range(*found, shown_unit(*found, *units_), value));
+  if (adopting_ || !loop_->set_parameter(loop_->current().generation, index, value)) return refuse_value(busy);
   parameters_[index] = value;
   audience_.tell_all(text_of({{"type", "parameter"}, {"name", name}, {"value", value}}));
 }
 
 void Session::set_speed(Listener from, double value) {
-  if (!std::isfinite(value)) return refuse(from, "a speed needs a number");
   const double speed = std::clamp(value, slowest, fastest);
-  if (!loop_->set_speed(speed)) return refuse(from, busy);
+  if (!std::isfinite(value) || !loop_->set_speed(speed)) {
+    refuse(from, std::isfinite(value) ? busy : "a speed needs a number");
+    return audience_.tell(from, text_of(state_message()));
+  }
   speed_ = speed;
+  note_slow_ticks();
   audience_.tell_all(text_of(state_message()));
 }
 
@@ -282,16 +328,19 @@ void Session::begin_compiling() {
   waiting_.clear();
   std::promise<Prepared> promise;
   compiling_ = promise.get_future();
-  compiler_ =
-      std::jthread([promise = std::move(promise), texts = as_texts(texts_), overrides = options_.overrides,
-                    moved = moved_parameters(), period = options_.period, tell = options_.when_compiled]() mutable {
-        try {
-          promise.set_value(prepare(texts, overrides, moved, period));
-        } catch (...) {
-          promise.set_exception(std::current_exception());
-        }
-        if (tell) tell();
-      });
+  compiling_since_ = std::chrono::steady_clock::now();
+  Attempt attempt = {as_texts(texts_), options_.overrides, moved_parameters(), options_.period, options_.allow};
+  compiler_ = std::jthread([promise = std::move(promise), attempt = std::move(attempt), rehearsal = options_.rehearsal,
+                            tell = options_.when_compiled]() mutable {
+    try {
+      promise.set_value(rehearsal ? rehearsal->prepare(attempt)
+                                  : prepare(attempt.texts, attempt.overrides, attempt.moved, attempt.period,
+                                            Optimising::at_once, attempt.allow));
+    } catch (...) {
+      promise.set_exception(std::current_exception());
+    }
+    if (tell) tell();
+  });
 }
 
 void Session::finish_compiling() {
@@ -307,7 +356,11 @@ void Session::finish_compiling() {
     }
     return begin_compiling();
   }
-  diagnostics_ = diagnostic_items(prepared.compiled, prepared.texts);
+  if (prepared.is_given_up) {
+    waiting_.merge(compiling_for_);  // who has no newer version is answered by the newer text
+    return begin_compiling();
+  }
+  diagnostics_ = prepared.items ? *prepared.items : diagnostic_items(prepared.compiled, prepared.texts);
   // What compiles is shown to all, with what is said of it; a version of 0 answers no edit, so it comes first.
   if (prepared.running) audience_.tell_all(text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));
   for (const auto& [listener, version] : compiling_for_)
@@ -321,8 +374,36 @@ void Session::finish_compiling() {
   begin_compiling();
 }
 
+void Session::step(Listener from) {
+  if (failure_) return refuse(from, "the world has failed: a reset begins it again, or an edit mends it");
+  if (ended()) return refuse(from, "the world has ended: a reset begins it again");
+  if (!loop_->step()) refuse(from, busy);
+}
+
+// Typing does not wait for a text that is not wanted any more.
+void Session::give_up_if_late() {
+  if (!options_.rehearsal || !compiling_.valid() || waiting_.empty()) return;
+  if (std::chrono::steady_clock::now() - compiling_since_ > patience) options_.rehearsal->cancel();
+}
+
+void Session::optimise_what_went_well() {
+  if (!options_.rehearsal || compiling_.valid() || ready_ || adopting_) return;
+  std::string why;
+  const Rehearsal::Optimised optimised = options_.rehearsal->optimised(why);
+  if (optimised == Rehearsal::Optimised::yes) code_->begin_optimising();
+  if (optimised == Rehearsal::Optimised::never)
+    tell_trouble(
+        fmt::format("the compiler stopped while it made this world faster: {}; it goes on as it is; please "
+                    "report it with the model",
+                    why));
+}
+
+void Session::tell_trouble(const std::string& text) {
+  if (std::exchange(trouble_, text) != text) audience_.tell_all(text_of({{"type", "note"}, {"text", text}}));
+}
+
 void Session::reset(Listener from) {
-  if (ready_) return refuse(from, busy);
+  if (ready_ || adopting_) return refuse(from, busy);
   Prepared prepared = prepare_again(code_, moved_parameters(), options_.period);
   if (prepared.running) return adopt(std::move(prepared), false);
   audience_.tell_all(text_of({{"type", "note"}, {"text", "it does not start: " + prepared.failure->text}}));
@@ -338,7 +419,7 @@ void Session::give_hand(live::World& world) {
 
 // The loop takes one world at a time; of several that wait only the newest counts.
 void Session::adopt(Prepared prepared, bool goes_on) {
-  if (loop_->settle()) {
+  if (adopting_) {
     ready_ = std::move(prepared);
     ready_goes_on_ = goes_on;
     return;
@@ -347,28 +428,46 @@ void Session::adopt(Prepared prepared, bool goes_on) {
   const bool keeps = goes_on && loop_->current().status == TACTUS_OK;
   prepared.running->generation = ++generation_;
   give_hand(*prepared.running->world);
-  const std::vector<double> started_with = prepared.running->world->parameters();
-  std::vector<double> parameters = parameters_of(prepared.running->world->model(), moved_parameters());
+  Adopting next;
+  next.started_with = prepared.running->world->parameters();
+  next.parameters = parameters_of(prepared.running->world->model(), moved_parameters());
   if (keeps) prepared.running->world->plan_to_take_over(*loop_->current().world, *discrete_, *prepared.discrete);
   if (!loop_->replace(prepared.running, keeps)) {
     ready_ = std::move(prepared);
     ready_goes_on_ = goes_on;
     return;
   }
-  while (loop_->settle()) std::this_thread::sleep_for(std::chrono::microseconds(200));  // at most a tick
-  free_aside(std::exchange(code_, std::move(prepared.code)));
-  if (!prepared.texts.empty()) code_texts_ = std::move(prepared.texts);
-  if (prepared.discrete) discrete_ = std::move(prepared.discrete);
-  parameters_ = std::move(parameters);
+  next.prepared = std::move(prepared);
+  adopting_ = std::move(next);
+  finish_adopting(usual_tick);
+}
+
+// The loop takes a new world between two ticks. A tick that lasts is not waited for: the next pass looks again.
+void Session::finish_adopting(std::chrono::microseconds at_most) {
+  if (!adopting_) return;
+  const auto until = std::chrono::steady_clock::now() + at_most;
+  while (loop_->settle()) {
+    if (std::chrono::steady_clock::now() >= until) return;
+    std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  Adopting done = std::move(*adopting_);
+  adopting_.reset();
+  free_aside(std::exchange(code_, std::move(done.prepared.code)));
+  if (!done.prepared.texts.empty()) code_texts_ = std::move(done.prepared.texts);
+  if (done.prepared.discrete) discrete_ = std::move(done.prepared.discrete);
+  if (done.prepared.units) units_ = std::move(done.prepared.units);
+  parameters_ = std::move(done.parameters);
   // What a person moved while it was compiled.
   for (std::uint32_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i] != started_with[i] && !loop_->set_parameter(generation_, i, parameters_[i]))
-      parameters_[i] = started_with[i];
+    if (parameters_[i] != done.started_with[i] && !loop_->set_parameter(generation_, i, parameters_[i]))
+      parameters_[i] = done.started_with[i];
   }
   failure_.reset();
   told_failure_ = false;
+  was_ended_ = false;
   audience_.tell_all(text_of(world_message()));
   audience_.tell_all(text_of(state_message()));
+  note_slow_ticks();
 }
 
 // Old code ends with the thread that still optimises it, which can take a tenth of a second: nobody waits for that.
@@ -383,7 +482,11 @@ void Session::free_aside(std::shared_ptr<emit_llvm::CompiledModel> code) {
 
 Json Session::world_message() {
   Json message = {{"type", "world"}, {"generation", loop_->current().generation}};
-  message.update(describe(*loop_->current().world, parameters_));
+  message.update(describe(*loop_->current().world, parameters_, *units_));
+  for (Json& drawing : message["drawings"]) {
+    if (drawing["kind"] == "mesh" && drawing.contains("file"))
+      drawing["file"] = mesh_path(drawing["file"].get<std::string>(), texts_.front().path, options_.allow);
+  }
   message["name"] = std::filesystem::path(texts_.front().path).stem().string();
   message["files"] = Json::array();
   const std::vector<api::Text> all = as_texts(texts_);
@@ -394,11 +497,19 @@ Json Session::world_message() {
 }
 
 Json Session::state_message() {
-  return {{"type", "state"},
-          {"paused", loop_->is_paused()},
-          {"speed", speed_},
-          {"time", newest().time},
-          {"failure", failure_json(failure_)}};
+  return {{"type", "state"},       {"paused", loop_->is_paused()},      {"speed", speed_},
+          {"time", newest().time}, {"failure", failure_json(failure_)}, {"ended", ended_json(ended())}};
+}
+
+std::optional<Ended> Session::ended() {
+  const live::Shown& shown = newest();
+  if (!(shown.flags & live::flag::ended)) return std::nullopt;
+  const live::World& world = *loop_->current().world;
+  if (const std::int32_t event = world.stopped_by(); event >= 0)
+    return Ended{fmt::format("stopped at t = {:.9g}: {}", shown.time, world.model().events[event].name),
+                 "a reset begins it again; an edit can take the `stop when` away"};
+  return Ended{fmt::format("ended at t = {:.9g}: `ending_time = {:.9g}`", shown.time, world.model().ending_time),
+               "a reset begins it again; with a later `ending_time`, or none, it goes on"};
 }
 
 Json Session::statistics() {
@@ -413,10 +524,8 @@ Json Session::statistics() {
   Json plans = nullptr;
   if (const live::Planner* planner = loop_->current().world->planner()) {
     const live::Planner::Counts& counts = planner->counts();
-    plans = {{"begun", counts.begun.load()},
-             {"failed", counts.failed.load()},
-             {"late", counts.late.load()},
-             {"dropped", counts.dropped.load()}};
+    plans = {{"begun", counts.begun.load()}, {"put_back", counts.put_back.load()}, {"failed", counts.failed.load()},
+             {"late", counts.late.load()},   {"dropped", counts.dropped.load()},   {"waited", counts.waited.load()}};
   }
   return {{"ticks", ticks},
           {"plans", plans},
@@ -441,13 +550,56 @@ void Session::note_overrun() {
       slipped, microseconds(loop_->statistics().compute.quantile(0.5)),
       1e6 * loop_->current().world->timing().period / speed_);
   notes_ = loop_->notes();
+  tell_note(text);
+}
+
+void Session::tell_note(const std::string& text) {
   notes_.push_back(text);
   audience_.tell_all(text_of({{"type", "note"}, {"text", text}}));
 }
 
+// The first time, and whenever their number has doubled.
+void Session::note_stall() {
+  const std::int64_t stalls = loop_->port().stalls();
+  if (stalls == 0 || stalls < 2 * stalls_told_) return;
+  stalls_told_ = stalls;
+  tell_note(
+      fmt::format("no tick came for {:g} ms, so the hand was given no force ({} so far): a tick takes {:.0f} us "
+                  "(median), {:.3g} s at "
+                  "most",
+                  1e3 * loop_->port().limits().tick_age, stalls,
+                  microseconds(loop_->statistics().compute.quantile(0.5)), loop_->statistics().compute.longest()));
+}
+
+void Session::note_slow_ticks() {
+  const double period = loop_->current().world->timing().period / speed_;
+  const bool is_slow = period > loop_->port().limits().tick_age && loop_->current().world->hand().force_count > 0;
+  if (is_slow && !told_slow_)
+    tell_note(
+        fmt::format("ticks come every {:.3g} s: too far apart for a force, so the hand is given none; one needs a tick "
+                    "every {:g} s",
+                    period, loop_->port().limits().tick_age));
+  told_slow_ = is_slow;
+}
+
+// The force is what the port gives now, whether or not the world has ticked since the last picture.
+void Session::show_frame() {
+  live::Running& running = loop_->current();
+  const live::Port* own = running.world->own_port();
+  const live::Sample felt = (own ? *own : loop_->port()).newest();
+  live::Mailbox<live::Shown>& shown = running.world->shown();
+  const bool is_new = shown.refresh();
+  if (!is_new && felt.force == felt_shown_) return;
+  felt_shown_ = felt.force;
+  audience_.show(frame_of(shown.newest(), felt, running.generation));
+  ++frames_;
+}
+
 void Session::take_edits() {
+  finish_adopting({});
+  give_up_if_late();
   finish_compiling();
-  if (ready_ && !loop_->settle()) {
+  if (ready_ && !adopting_) {
     Prepared next = std::move(*ready_);
     ready_.reset();
     adopt(std::move(next), ready_goes_on_);
@@ -459,30 +611,33 @@ void Session::go_on() {
   live::Running& running = loop_->current();
   running.table.store(best_table(*code_, running.world->timing().solver), std::memory_order_release);
   take_edits();
+  optimise_what_went_well();
+  if (holder_ && time_now() - holder_heard_ > longest_silence) free_hand();
+  (void)loop_->cancel_long_tick();
+  show_frame();
+  note_stall();
   live::Running& now = loop_->current();
-  live::Mailbox<live::Shown>& shown = now.world->shown();
-  if (shown.refresh()) {
-    audience_.show(frame_of(shown.newest(), now.generation));
-    ++frames_;
-  }
   const int status = now.status.load(std::memory_order_acquire);
   if (status != TACTUS_OK && !told_failure_) {
     const tactus_model& model = now.world->model();
     failure_ = sim::describe_failure(model, *now.world->instance().get(), static_cast<tactus_status>(status), false);
-    const live::Planner* planner = now.world->planner();
-    if (status == TACTUS_NO_PLAN && planner && planner->gave_up())
-      failure_->hint = fmt::format(
-          "none of {} searches for it ended in time, the last within {:.3g} s: this machine is busy, or "
-          "the search is long; `else {{ .. }}` says what happens then, and the world goes on",
-          live::most_questions, std::ldexp(live::plan_budget, live::most_questions - 1));
+    if (now.world->is_cancelled()) {
+      failure_->kind = "too_much_work";
+      failure_->text = fmt::format("the tick at t = {} was not at its end after {} s, and was given up",
+                                   now.world->time(), live::Loop::longest_tick / live::second);
+      failure_->hint = "longer steps, or fewer events; `tactus run` shows where time goes";
+    }
     api::KeptInstance last;
     last.keep(model, *now.world->instance().get());
-    api::blame(*failure_, model, last, now.world->timing().period, code_texts_, {.overrides = options_.overrides});
+    api::blame(*failure_, model, last, now.world->timing().period, code_texts_,
+               {.overrides = options_.overrides, .allow = options_.allow});
     told_failure_ = true;
     audience_.tell_all(text_of(state_message()));
   }
-  if (loop_->is_paused() != was_paused_) {
+  const bool has_ended = (now.world->shown().newest().flags & live::flag::ended) != 0;
+  if (loop_->is_paused() != was_paused_ || has_ended != was_ended_) {
     was_paused_ = loop_->is_paused();
+    was_ended_ = has_ended;
     audience_.tell_all(text_of(state_message()));
   }
   if (passes_ % statistics_every != 0) return;

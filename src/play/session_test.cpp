@@ -13,10 +13,12 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numbers>
 #include <random>
 #include <thread>
 
 #include "play/describe.h"
+#include "play/meshes.h"
 
 namespace play {
 namespace {
@@ -125,6 +127,13 @@ struct Played {
     return all.empty() ? Json::object() : all.back();
   }
 
+  // Among others: a busy machine has notes of its own.
+  bool has_note(const std::string& says, Listener listener = alice) {
+    return std::ranges::any_of(told("note", listener), [&](const Json& note) {
+      return note["text"].get<std::string>().find(says) != std::string::npos;
+    });
+  }
+
   // Goes on until it holds, or long enough to say that it never will.
   template <class Condition>
   bool until(Condition condition) {
@@ -205,7 +214,7 @@ TEST(Session, TheTwoBallWorldIsDescribedAsItsTextSays) {
 
   ASSERT_EQ(world["parameters"].size(), 3u);
   EXPECT_EQ(world["parameters"][0],
-            (Json{{"name", "k"}, {"unit", ""}, {"value", 4}, {"initial", 4}, {"low", 0}, {"high", 50}}));
+            (Json{{"name", "k"}, {"unit", ""}, {"size", 1}, {"value", 4}, {"initial", 4}, {"low", 0}, {"high", 50}}));
   EXPECT_EQ(world["parameters"][2]["low"], 0.1);
 
   const Json& hand = world["hand"];
@@ -234,12 +243,56 @@ TEST(Session, TheTwoBallWorldIsDescribedAsItsTextSays) {
   }());
 }
 
+// A parameter is shown in the unit that the text writes; the numbers that go to and fro are SI.
+TEST(Session, ParametersHaveTheUnitInWhichTheyAreWritten) {
+  Played played(R"(simulation step_size = 0.001
+parameter tilt = 20 [deg] in 0 [deg]..90 [deg], turn = 2 [rad], length = -20 [cm], free = 0 in -45 [deg]..45 [deg];
+parameter speed = 72 [km / h], spring = 3 [N/m], inferred = 2, pure = 7;
+boundary x(0) = 0 [m]; a(0) = 30 [deg];
+system
+  x' = speed * sin(tilt) + inferred;
+  y = turn * free * pure;
+  f = spring * length;
+  a' = 1 [1/s];
+  fixed = 15 [deg];
+)");
+  const auto expect = [&](const char* name, const char* unit, double shown) {
+    const Json parameter = played.parameter(name);
+    EXPECT_EQ(parameter["unit"], unit) << name;
+    EXPECT_NEAR(parameter["value"].get<double>() / parameter["size"].get<double>(), shown, 1e-12) << name;
+  };
+  expect("tilt", "deg", 20);
+  expect("turn", "rad", 2);
+  expect("length", "cm", -20);
+  expect("free", "deg", 0);
+  expect("speed", "km/h", 72);
+  expect("spring", "N/m", 3);
+  expect("inferred", "m/s", 2);
+  expect("pure", "", 7);
+  // What starts at an angle, or is one, is in radians.
+  const Json world = played.world();
+  for (const Json& value : world["values"]) {
+    const std::string name = value["name"];
+    EXPECT_EQ(value["unit"], name == "a" || name == "fixed" ? "rad"
+                             : name == "x"                  ? "m"
+                             : name == "f"                  ? "N"
+                                                            : "")
+        << name;
+  }
+  EXPECT_NEAR(played.parameter("tilt")["high"].get<double>(), std::numbers::pi / 2, 1e-15);
+  played.say({{"type", "set"}, {"name", "tilt"}, {"value", std::numbers::pi}});
+  EXPECT_EQ(played.last("note")["text"], "`tilt` is between 0 and 90 deg, not 180");
+  // They stay so over a reset.
+  played.say({{"type", "reset"}});
+  expect("tilt", "deg", 20);
+}
+
 TEST(Session, ValuesStandWhereTheModelsChannelsDo) {
   const std::string text = example("two_ball.tact");
   Prepared prepared = prepare({{"two_ball.tact", text}}, {}, {}, 1e-3);
   ASSERT_TRUE(prepared.running);
   const tactus_model& model = prepared.running->world->model();
-  const Json world = describe(*prepared.running->world, prepared.running->world->parameters());
+  const Json world = describe(*prepared.running->world, prepared.running->world->parameters(), {});
   std::size_t told = 0;
   for (std::uint32_t i = 0; i < model.channel_count; ++i) {
     const tactus_channel& channel = model.channels[i];
@@ -345,7 +398,13 @@ TEST(Session, WhatCannotBeSetIsRefusedInWords) {
   EXPECT_NE(refused({{"type", "dance"}}), "");
   EXPECT_NE(refused({{"no", "type"}}), "");
   EXPECT_NE(refused(Json::array({1, 2})), "");
-  EXPECT_TRUE(played.told("parameter").empty());
+  // Whoever is refused a value, or a speed, hears which is in force; others hear nothing.
+  const std::vector<Json> values = played.told("parameter");
+  ASSERT_EQ(values.size(), 3u);
+  for (const Json& value : values)
+    EXPECT_EQ(value, (Json{{"type", "parameter"}, {"name", "k"}, {"value", 1.0}, {"refused", true}}));
+  EXPECT_EQ(played.last("state")["speed"], 1);
+  EXPECT_TRUE(played.told("parameter", bob).empty());
   const Frame frame = played.frame(0.05);
   EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
 }
@@ -639,8 +698,7 @@ system
   z^2 + sin(z) / 1000 = 1 - x;
 )",
               1);
-  ASSERT_TRUE(played.until([&] { return !played.told("note", bob).empty(); }));
-  EXPECT_EQ(played.last("note", bob)["text"].get<std::string>().rfind("the edited world does not start: ", 0), 0u);
+  ASSERT_TRUE(played.until([&] { return played.has_note("the edited world does not start: ", bob); }));
   EXPECT_EQ(played.generation(), 1u);
   const Frame frame = played.frame(0.02);
   EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
@@ -678,8 +736,129 @@ TEST(Session, AnEditMendsAFailedWorld) {
               1e-9);  // from its start: there was nothing to go on with
 }
 
-TEST(Session, OneListenerHoldsTheHand) {
+// --- The end of a world -----------------------------------------------------------------------------------------------
+
+std::string ending(const std::string& setting, const std::string& more = "") {
+  return with(decay, "step_size = 0.001", "step_size = 0.001 " + setting) + more;
+}
+
+TEST(Session, AWorldEndsAtItsEndingTimeAndResetBeginsItAgain) {
+  Played played(ending("ending_time = 0.2"));
+  ASSERT_TRUE(played.until([&] { return !played.last("state")["ended"].is_null(); }));
+  for (const Listener listener : {alice, bob}) {
+    const Json state = played.last("state", listener);
+    EXPECT_EQ(state["ended"]["text"], "ended at t = 0.2: `ending_time = 0.2`");
+    EXPECT_FALSE(state["ended"]["hint"].get<std::string>().empty());
+    EXPECT_EQ(state["failure"], nullptr);
+    EXPECT_EQ(state["paused"], false);
+  }
+  ASSERT_TRUE(played.session->ended());
+  // The last picture stays, and whoever comes later hears of the end.
+  Frame frame = played.frame();
+  EXPECT_NEAR(frame.time, 0.2, 1e-12);
+  EXPECT_TRUE(frame.flags & 16);
+  EXPECT_NEAR(played.value(frame, "x"), std::exp(-0.2), 1e-9);
+  played.say({{"type", "hello"}, {"version", 1}}, Listener{3});
+  EXPECT_FALSE(played.last("state", Listener{3})["ended"].is_null());
+  // No step goes beyond, and the one who asked for it hears why.
+  played.say({{"type", "step"}});
+  EXPECT_EQ(played.last("note")["text"], "the world has ended: a reset begins it again");
+  EXPECT_NEAR(played.frame().time, 0.2, 1e-12);
+  // A parameter is still shown as it is set.
+  played.say({{"type", "set"}, {"name", "k"}, {"value", 3}});
+  ASSERT_TRUE(played.until([&] { return std::abs(played.value(played.frame(), "v") + 3 * std::exp(-0.2)) < 1e-9; }));
+  played.say({{"type", "reset"}});
+  EXPECT_EQ(played.last("state")["ended"], nullptr);
+  frame = played.frame(0.01);
+  EXPECT_NEAR(played.value(frame, "x"), std::exp(-3 * frame.time), 1e-9);
+  ASSERT_TRUE(played.until([&] { return !played.last("state")["ended"].is_null(); }));
+  EXPECT_NEAR(played.frame().time, 0.2, 1e-12);
+}
+
+TEST(Session, AnEditLetsAnEndedWorldGoOn) {
+  Played played(ending("ending_time = 0.1"));
+  const auto ends = [&] { return played.until([&] { return played.session->ended().has_value(); }); };
+  ASSERT_TRUE(ends());
+  played.edit(ending("ending_time = 0.15"), 1);
+  ASSERT_TRUE(played.until([&] { return played.session->time() > 0.12; }));
+  ASSERT_TRUE(ends());
+  Frame frame = played.frame();
+  EXPECT_NEAR(frame.time, 0.15, 1e-9);
+  EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
+  // An earlier end is no way back: it stays where it is.
+  played.edit(ending("ending_time = 0.05"), 2);
+  ASSERT_TRUE(played.until([&] { return played.generation() == 3; }));
+  ASSERT_TRUE(ends());
+  EXPECT_NEAR(played.frame().time, 0.15, 1e-9);
+  // Without one it has none.
+  played.edit(decay, 3);
+  ASSERT_TRUE(played.until([&] { return played.session->time() > 0.3; }));
+  EXPECT_FALSE(played.session->ended());
+  EXPECT_EQ(played.last("state")["ended"], nullptr);
+}
+
+TEST(Session, StopWhenEndsAWorldWell) {
+  const std::string stops = ending("", "  stop when x < 0.9 \"low enough\";\n");
+  Played played(stops);
+  ASSERT_TRUE(played.until([&] { return !played.last("state")["ended"].is_null(); }));
+  EXPECT_EQ(played.last("state")["failure"], nullptr);
+  EXPECT_FALSE(played.session->failure());
+  const std::string text = played.last("state")["ended"]["text"];
+  EXPECT_TRUE(text.starts_with("stopped at t = 0.105")) << text;  // -log(0.9)
+  EXPECT_TRUE(text.ends_with(": low enough")) << text;
+  const Frame frame = played.frame();
+  EXPECT_NEAR(frame.time, -std::log(0.9), 1e-6);
+  EXPECT_NEAR(played.value(frame, "x"), 0.9, 1e-6);
+  // Without it the world goes on from there.
+  played.edit(decay, 1);
+  const Frame after = played.frame(0.15);
+  EXPECT_NEAR(played.value(after, "x"), std::exp(-after.time), 1e-6);
+  EXPECT_EQ(played.last("state")["ended"], nullptr);
+  // With it, it stops again at once; what holds at the start stops it there.
+  played.edit(stops, 2);
+  ASSERT_TRUE(played.until([&] { return played.generation() == 3 && played.session->ended(); }));
+  played.edit(ending("", "  stop when x > 0 \"at once\";\n"), 3);
+  ASSERT_TRUE(played.until([&] { return played.generation() == 4; }));
+  played.say({{"type", "reset"}});
+  ASSERT_TRUE(played.until([&] { return played.session->ended() && played.session->time() == 0; }));
+  EXPECT_EQ(played.session->ended()->text, "stopped at t = 0: at once");
+}
+
+// --- The hand -----------------------------------------------------------------------------------------------------------
+
+TEST(Session, WhoseHandIsRefusedHearsWhyOnceAndWhenItIsFree) {
   Played played(decay);
+  const auto moves = [&](Listener who) {
+    played.say({{"type", "hand"}, {"position", {0.1, 0, 0}}, {"button", false}}, who);
+  };
+  for (int i = 0; i < 5; ++i) {
+    moves(alice);
+    moves(bob);
+  }
+  EXPECT_TRUE(played.told("hand", alice).empty());
+  ASSERT_EQ(played.told("hand", bob).size(), 1u);
+  EXPECT_TRUE(played.last("hand", bob)["refused"].get<std::string>().starts_with("another page holds the hand"));
+  played.say({{"type", "leave"}}, alice);
+  EXPECT_EQ(played.told("hand", bob).size(), 2u);
+  EXPECT_EQ(played.last("hand", bob)["refused"], nullptr);
+  moves(bob);
+  moves(alice);
+  EXPECT_EQ(played.told("hand", bob).size(), 2u);
+  ASSERT_EQ(played.told("hand", alice).size(), 1u);
+  EXPECT_TRUE(played.last("hand", alice)["refused"].is_string());
+  // One that gave up is not told; once more, and it is told again.
+  played.say({{"type", "leave"}}, alice);
+  moves(alice);
+  EXPECT_EQ(played.told("hand", alice).size(), 2u);
+  played.session->left(bob);
+  EXPECT_EQ(played.last("hand", alice)["refused"], nullptr);
+}
+
+TEST(Session, OneListenerHoldsTheHand) {
+  SessionOptions options;
+  auto now = std::chrono::steady_clock::time_point();
+  options.now = [&] { return now; };
+  Played played(decay, options);
   const auto moves = [&](Listener who, double x) {
     played.say({{"type", "hand"}, {"position", {x, 0, 0}}, {"button", false}}, who);
   };
@@ -700,6 +879,65 @@ TEST(Session, OneListenerHoldsTheHand) {
   EXPECT_TRUE(settles_at(0.5));
   played.session->left(bob);
   EXPECT_TRUE(settles_at(0.1));
+  // Whoever has it and is silent for a quarter of a second has it no longer.
+  now += 249ms;
+  moves(bob, 0.5);
+  EXPECT_TRUE(settles_at(0.1));
+  now += 251ms;
+  moves(bob, 0.5);
+  EXPECT_TRUE(settles_at(0.5));
+}
+
+// --- What a hand feels ------------------------------------------------------------------------------------------------
+
+// A force of 100 N on a hand that is there, and how large it is in the frames.
+const std::string pushing = R"(simulation step_size = 0.001
+external hand writes force = (100, 0, 0)
+boundary x(0) = 0;
+system
+  x' = -x + hand.position[1];
+)";
+
+TEST(Session, AFrameTellsTheForceThatThePortGives) {
+  Played played(pushing);
+  const auto touch = [&] { played.say({{"type", "hand"}, {"position", {0, 0, 0}}, {"button", false}}); };
+  const auto shown = [&] { return played.hall.frame.empty() ? NAN : decode(played.hall.frame).force[0]; };
+  EXPECT_TRUE(played.until([&] {
+    touch();
+    return std::abs(shown() - 8) < 1e-9;
+  }));
+  // A reset goes on from the force that is there; a hand that leaves has none.
+  played.say({{"type", "reset"}});
+  EXPECT_TRUE(played.until([&] {
+    touch();
+    return std::abs(shown() - 8) < 1e-9;
+  }));
+  played.say({{"type", "leave"}});
+  EXPECT_TRUE(played.until([&] { return shown() == 0; }));
+}
+
+TEST(Session, WorkThatNoTickCanDoIsRefusedAndTheWorldGoesOn) {
+  Played played(decay);
+  const std::uint32_t generation = played.generation();
+  std::int64_t version = 0;
+  const auto refused = [&](const std::string& text, const std::string& says) {
+    played.hall.told.clear();
+    played.edit(text, ++version);
+    EXPECT_TRUE(played.until([&] { return played.has_note(says); })) << text;
+    EXPECT_EQ(played.generation(), generation);
+  };
+  refused("simulation step_size = 1e-12\nboundary x(0) = 1;\nsystem x' = -x;\n", "steps of 1e-12 s");
+  refused("event e every 1e-300;\nboundary x(0) = 0;\nsystem x' = 1;\nreactive n = init a = 0 in { e => a + 1 }\n",
+          "`e` every 1e-300 s");
+  refused("simulation max_transitions = 1e9\nboundary x(0) = 0;\nsystem x' = 1;\n", "max_transitions");
+  refused("external hand writes force = (1, 0, 0) every 1e-9\nboundary x(0) = 0;\nsystem x' = 1;\n",
+          "more often than a clock can keep");
+}
+
+TEST(Session, TicksTooFarApartForAForceAreTold) {
+  Played played(pushing);
+  played.say({{"type", "speed"}, {"value", 0.01}});
+  EXPECT_TRUE(played.has_note("every 0.1 s: too far apart for a force"));
 }
 
 class Saving : public testing::Test {
@@ -850,6 +1088,120 @@ system
   EXPECT_TRUE(prepared.failure || prepared.compiled.diags.has_errors());
   if (prepared.failure) {
     EXPECT_FALSE(prepared.failure->text.empty());
+  }
+}
+
+// --- Files ------------------------------------------------------------------------------------------------------------
+
+class InAFolder : public testing::Test {
+ protected:
+  InAFolder() {
+    std::string name = fs::temp_directory_path() / "tactus_session_XXXXXX";
+    top_ = fs::canonical(mkdtemp(name.data()));
+    fs::create_directories(top_ / "model");
+    std::ofstream(top_ / "secret.csv") << "0, hunter2\n1, hunter3\n";
+    std::ofstream(top_ / "model" / "t.csv") << "0, 1\n1, 2\n";
+  }
+  ~InAFolder() override { fs::remove_all(top_); }
+  fs::path top_;
+};
+
+TEST_F(InAFolder, AnEditReadsWhatTheModelMay) {
+  const std::string path = top_ / "model" / "m.tact";
+  const auto reading = [](const std::string& file) {
+    return with(decay, "y = u + free", "y = u + table(\"" + file + "\")(free)");
+  };
+  for (const bool is_allowed : {false, true}) {
+    SessionOptions options;
+    if (is_allowed) options.allow = {top_.string()};
+    Played played(decay, options, path);
+    const auto answer = [&](const std::string& file, int version) {
+      played.edit(reading(file), version);
+      EXPECT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == version; }));
+      return played.last("diagnostics")["items"];
+    };
+    EXPECT_TRUE(answer("t.csv", 1).empty());
+    const Json outside = answer("../secret.csv", 2);
+    ASSERT_EQ(outside.size(), 1u);
+    EXPECT_EQ(outside[0]["code"], is_allowed ? "D002" : "F007");
+    EXPECT_EQ(outside.dump().find("hunter") != std::string::npos, is_allowed);
+    const Json system = answer("/proc/self/mem", 3);
+    EXPECT_EQ(system[0]["code"], "F007");
+  }
+}
+
+TEST(Meshes, ThePageAsksForWhatTheServerShows) {
+  const auto path = [](const std::string& file, const std::vector<std::string>& allow = {}) {
+    return mesh_path(file, "/home/me/model/m.tact", allow);
+  };
+  EXPECT_EQ(path("arm.stl"), "arm.stl");
+  EXPECT_EQ(path("parts/../meshes/arm.stl"), "meshes/arm.stl");
+  EXPECT_EQ(path("/home/me/model/arm.stl"), "arm.stl");
+  EXPECT_EQ(path("../arm.stl"), "../arm.stl");
+  EXPECT_EQ(path("../arm.stl", {"/data", "/home/me"}), "@1/arm.stl");
+  EXPECT_EQ(path("../arm.stl", {"/home/me/arm.stl"}), "@0/arm.stl");
+  EXPECT_EQ(path("/data/deep/arm.stl", {"/data/"}), "@0/deep/arm.stl");
+  EXPECT_EQ(path("/database/arm.stl", {"/data"}), "/database/arm.stl");
+  EXPECT_EQ(mesh_path("arm.stl", "m.tact", {}), "arm.stl");
+  EXPECT_EQ(mesh_path("../arm.stl", "m.tact", {".."}), "@0/arm.stl");
+}
+
+// --- The energy's book ------------------------------------------------------------------------------------------------
+
+// Another world with another x comes and goes, another constant changes what is stored: none of it is the method's doing.
+TEST(Session, AnEditLeavesTheBookClosed) {
+  const std::string swing = R"(simulation step_size = 0.01 solver = discrete_gradient
+constant k = 40;
+boundary x(0) = 0.1; v(0) = 0;
+system
+  x' = v;
+  v' = -k * x - v;
+energy H = v^2 / 2 + k / 2 * x^2;
+)";
+  const std::string other = R"(simulation step_size = 0.01 solver = discrete_gradient
+boundary x(0) = 7; y(0) = 1;
+system
+  x' = y;
+  y' = -x;
+energy H = x^2 / 2 + y^2 / 2;
+)";
+  const std::string none = "boundary x(0) = 3;\nsystem x' = 1;\n";
+  Played played(swing);
+  std::int64_t version = 0;
+  for (const std::string& text : {other, swing, with(swing, "k = 40", "k = 90"), none, swing}) {
+    played.edit(text, ++version);
+    ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == version; }));
+    for (int i = 0; text != none && i < 3; ++i) {
+      const Frame frame = played.frame();
+      EXPECT_NEAR(played.value(frame, "book.invented"), 0, 1e-9) << text;
+    }
+  }
+}
+
+// Who moves a mass or a spring's stiffness puts energy in, or takes it out: that is not the method's doing, either.
+TEST(Session, AParameterLeavesTheBookClosed) {
+  for (const char* solver : {"discrete_gradient", "passive", "rk4"}) {
+    Played played(with(R"(simulation step_size = 0.001 solver = discrete_gradient
+parameter m = 1 in 0.1..5, k = 40 in 1..100;
+boundary x(0) = 0.1; v(0) = 0;
+system
+  x' = v;
+  m * v' = -k * x - v;
+energy H = m * v^2 / 2 + k / 2 * x^2;
+)",
+                       "discrete_gradient", solver));
+    for (double value : {2.0, 3.0, 1.0, 5.0}) {
+      for (const char* name : {"m", "k"}) {
+        played.say({{"type", "set"}, {"name", name}, {"value", value}});
+        ASSERT_TRUE(played.until(
+            [&] { return played.last("parameter")["value"] == value && played.last("parameter")["name"] == name; }));
+        for (int i = 0; i < 3; ++i) {
+          const Frame frame = played.frame();
+          // rk4 keeps the balance to its order alone.
+          EXPECT_NEAR(played.value(frame, "book.invented"), 0, 1e-9) << solver;
+        }
+      }
+    }
   }
 }
 

@@ -105,4 +105,16 @@ std::optional<OpenFile> open_beneath(const Descriptor& folder, std::string_view 
   }
 }
 
+Allowed::Allowed(const std::string& path) : folder_(open_folder(path)) {
+  if (folder_.valid()) return;
+  const std::size_t slash = path.find_last_of('/');
+  folder_ = open_folder(slash == path.npos ? "." : path.substr(0, slash + 1));
+  only_ = path.substr(slash == path.npos ? 0 : slash + 1);
+}
+
+std::optional<OpenFile> Allowed::open(std::string_view path) const {
+  if (!folder_.valid() || (!only_.empty() && decode(path) != only_)) return std::nullopt;
+  return open_beneath(folder_, path);
+}
+
 }  // namespace server

@@ -38,4 +38,15 @@ Descriptor open_folder(const std::string& path);
 // percent-encoded.
 std::optional<OpenFile> open_beneath(const Descriptor& folder, std::string_view path);
 
+// A folder, or one file, that a person allowed.
+class Allowed {
+ public:
+  explicit Allowed(const std::string& path);
+  std::optional<OpenFile> open(std::string_view path) const;
+
+ private:
+  Descriptor folder_;
+  std::string only_;  // "": all of it
+};
+
 }  // namespace server

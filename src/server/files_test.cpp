@@ -27,6 +27,29 @@ TEST_F(ServerTest, FilesOfTheFolderAreServed) {
   EXPECT_EQ(get("/files/empty.obj").status, 200);
 }
 
+TEST_F(ServerTest, WhatAPersonAllowedIsServedToo) {
+  const fs::path parts = outside_ / "parts", one = outside_ / "one.stl";
+  fs::create_directories(parts / "deep");
+  put(parts / "deep" / "a.stl", "a part");
+  put(one, "one file");
+  put(parts / "run.js", "a script");
+  server_ = std::make_unique<Server>(Options{0,
+                                             assets,
+                                             folder_.string(),
+                                             {milliseconds(600'000), milliseconds(600'000)},
+                                             {},
+                                             {parts, one, "/no such place"}},
+                                     recorder_);
+  host_ = "127.0.0.1:" + std::to_string(server_->port());
+  EXPECT_EQ(get("/files/ball.stl").body, "a ball");
+  EXPECT_EQ(get("/files/%400/deep/a.stl").body, "a part");
+  EXPECT_EQ(get("/files/%401/one.stl").body, "one file");
+  for (const char* path :
+       {"%401/secret.stl", "%400/../secret.stl", "%400/%2e%2e/secret.stl", "%400/run.js", "%402/a.stl", "%403/a.stl",
+        "%40/secret.stl", "%40-1/secret.stl", "%400", "%401/", "%401/parts/deep/a.stl"})
+    EXPECT_EQ(get("/files/" + std::string(path)).status, 404) << path;
+}
+
 TEST_F(ServerTest, NoSpellingLeadsOutOfTheFolder) {
   start();
   ASSERT_EQ(get("/files/ball.stl").status, 200);

@@ -7,8 +7,11 @@
 namespace server {
 
 // Enter.
-inline constexpr std::size_t max_connections = 32;  // more are closed at once
-inline constexpr std::size_t max_sockets = 8;       // of these connections
+inline constexpr std::size_t max_connections =
+    32;                                        // of those who are in; what they open beyond counts with the strangers
+inline constexpr std::size_t max_sockets = 8;  // besides
+inline constexpr std::size_t max_strangers =
+    32;  // connections that showed no cookie yet; one more ends the oldest of them
 inline constexpr std::uint32_t max_header_bytes = 16 * 1024;
 inline constexpr std::size_t max_target_bytes = 2048;
 inline constexpr std::size_t max_message_bytes = std::size_t{1} << 20;

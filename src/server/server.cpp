@@ -30,6 +30,7 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <charconv>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -86,8 +87,10 @@ struct Connection {
   asio::steady_timer wake;                   // cancelled when the outbox has something
   std::set<Connection*>& all;
   bool is_closed = false;
-  Outbox outbox;            // guarded by Impl::mutex_
-  bool is_to_drop = false;  // guarded by Impl::mutex_
+  bool is_known = false;     // it keeps its place
+  std::uint64_t number = 0;  // in the order in which they came
+  Outbox outbox;             // guarded by Impl::mutex_
+  bool is_to_drop = false;   // guarded by Impl::mutex_
 };
 
 // Everything comes from this server, and the page speaks to nobody else. Styles may be inline because CodeMirror writes its
@@ -102,6 +105,10 @@ std::string page_policy(std::string_view host) {
 // For what is no page: should a browser show it as one, it can do nothing.
 constexpr std::string_view bare_policy =
     "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox";
+
+// For the page that leads a browser in: of our own origin, which a sandbox would take from it.
+constexpr std::string_view entrance_policy =
+    "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 Head make_head(http::status status, std::string_view type, std::string_view policy) {
   Head head(status, 11);
@@ -143,6 +150,24 @@ std::string_view say(http::status status) {
       return "refused\n";
   }
 }
+
+// To a browser that asks for the page and is not known: the same words whatever it brought, and nothing of the world.
+constexpr std::string_view not_let_in = R"(<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Tactus: this link does not work any more</title>
+<h1>This link does not work any more</h1>
+<p>A link of <code>tactus play</code> works once, and only in the browser that opens it first. This one was used before, or belongs to
+a program that has ended.</p>
+<ul>
+<li>If the page is still open in another window or browser, use that.</li>
+<li>For another browser, press enter in the terminal where <code>tactus play</code> runs: it prints a new link.</li>
+<li>If it has ended, start it again and open the link that it prints. What you typed is kept in the browser.</li>
+</ul>
+</html>
+)";
 
 // The browser that this program starts shall not keep our port. Asio 1.74 does not do that.
 void close_on_exec(int socket) { fcntl(socket, F_SETFD, FD_CLOEXEC); }
@@ -191,8 +216,9 @@ class Server::Impl {
       folder_ = open_folder(options.folder);
       if (!folder_.valid()) throw std::runtime_error("cannot open the folder `" + options.folder + "`");
     }
+    for (const std::string& path : options.allowed) allowed_.emplace_back(path);
     asio::co_spawn(io_, accept(), asio::detached);
-    thread_ = std::thread([this] { io_.run(); });
+    thread_ = std::thread([this] { serve(); });
   }
 
   // The thread ends by itself when no coroutine is left.
@@ -267,6 +293,17 @@ class Server::Impl {
     }
   }
 
+  // One connection's trouble, no memory for it say, is not the others'.
+  void serve() {
+    for (;;) {
+      try {
+        io_.run();
+        return;
+      } catch (const std::exception&) {
+      }
+    }
+  }
+
   asio::awaitable<void> accept() {
     while (!is_stopping_) {
       error_code failure;
@@ -277,10 +314,31 @@ class Server::Impl {
         if (!is_stopping_) co_await pause_.async_wait(failing_to(failure));
         continue;
       }
-      if (connections_.size() >= max_connections || is_stopping_) continue;
+      if (is_stopping_) continue;
+      make_place();
       close_on_exec(socket.native_handle());
-      asio::co_spawn(io_, serve(std::make_shared<Connection>(std::move(socket), connections_)), asio::detached);
+      const auto connection = std::make_shared<Connection>(std::move(socket), connections_);
+      connection->number = next_connection_++;
+      asio::co_spawn(io_, serve(connection), asio::detached);
     }
+  }
+
+  // Whoever says nothing cannot keep others out: the oldest connection that is nobody's ends for a new one.
+  void make_place() {
+    std::size_t strangers = 0;
+    Connection* oldest = nullptr;
+    for (Connection* connection : connections_) {
+      if (connection->is_closed || connection->is_known) continue;
+      ++strangers;
+      if (!oldest || connection->number < oldest->number) oldest = connection;
+    }
+    if (oldest && strangers >= max_strangers) oldest->close();
+  }
+
+  void recognise(Connection& connection) {
+    if (connection.is_known) return;
+    const auto known = std::ranges::count_if(connections_, [](const Connection* one) { return one->is_known; });
+    connection.is_known = std::cmp_less(known, max_connections + sockets_);
   }
 
   asio::awaitable<void> serve(Shared connection) {
@@ -358,11 +416,26 @@ class Server::Impl {
     const std::string_view token =
         path == "/" && request.method() == http::verb::get ? find_parameter(query_of(request), "token") : "";
     const bool is_new = !token.empty() && access_.use_token(token);
+    if (is_known || is_new) recognise(connection);
+    if (is_new && request["Sec-Fetch-Site"] == "cross-site") {
+      // Led here by a page of another site (driver/browser.h): a redirection would come without the cookie, which is
+      // only sent from our own pages. So one of these leads on.
+      Head head = make_head(http::status::ok, "text/html; charset=utf-8", entrance_policy);
+      head.set(http::field::set_cookie, access_.set_cookie());
+      const std::string page =
+          "<!doctype html>\n<meta http-equiv=\"refresh\" content=\"0; url=" + access_.page_with_key() +
+          "\">\n<title>Tactus</title>\n";
+      co_return co_await write(connection, request, std::move(head), page);
+    }
     if (is_new || (!token.empty() && is_known)) {  // a link that was used leads who is in to the page, and gives no key
       Head head = make_head(http::status::see_other, "", bare_policy);
       head.set(http::field::location, is_new ? access_.page_with_key() : "/");
       head.set(http::field::set_cookie, access_.set_cookie());
       co_return co_await write(connection, request, std::move(head), "");
+    }
+    if (!is_known && path == "/" && (request.method() == http::verb::get || request.method() == http::verb::head)) {
+      Head head = make_head(http::status::forbidden, "text/html; charset=utf-8", bare_policy);
+      co_return co_await write(connection, request, std::move(head), not_let_in);
     }
     if (!is_known) co_return co_await refuse(connection, http::status::forbidden, request);
 
@@ -385,11 +458,26 @@ class Server::Impl {
       co_return co_await write(connection, request, std::move(head), asset->bytes);
     }
     constexpr std::string_view files = "/files/";
-    if (path.starts_with(files) && folder_.valid()) {
-      auto file = open_beneath(folder_, path.substr(files.size()));
+    if (path.starts_with(files)) {
+      auto file = open_shown(path.substr(files.size()));
       if (file) co_return co_await write_file(connection, request, *file);
     }
     co_return co_await refuse(connection, http::status::not_found, request);
+  }
+
+  // `@2/part.stl` is in the third of what is allowed.
+  std::optional<OpenFile> open_shown(std::string_view path) const {
+    constexpr std::string_view mark = "%40";  // how browsers write it
+    const std::size_t slash = path.find('/');
+    if (path.starts_with(mark) && slash != path.npos) {
+      std::size_t number = 0;
+      const std::string_view digits = path.substr(mark.size(), slash - mark.size());
+      const auto [end, failure] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+      if (failure == std::errc() && end == digits.data() + digits.size() && number < allowed_.size())
+        return allowed_[number].open(path.substr(slash + 1));
+    }
+    if (!folder_.valid()) return std::nullopt;
+    return open_beneath(folder_, path);
   }
 
   asio::awaitable<bool> refuse(Connection& connection, http::status status, const Request& request) {
@@ -462,6 +550,7 @@ class Server::Impl {
         connection.close();
       }
     } const place(sockets_, *connection);
+    connection->is_known = true;
 
     auto& web = connection->web;
     connection->plain().expires_never();  // the socket has its own timer
@@ -535,6 +624,7 @@ class Server::Impl {
   const std::span<const Asset> assets_;
   Handler& handler_;
   Descriptor folder_;
+  std::vector<Allowed> allowed_;
   asio::io_context io_{1};
   tcp::acceptor acceptor_;
   const std::uint16_t port_;
@@ -546,6 +636,7 @@ class Server::Impl {
   std::set<Connection*> connections_;
   std::size_t sockets_ = 0;
   std::uint64_t next_client_ = 1;
+  std::uint64_t next_connection_ = 1;
 
   mutable std::mutex mutex_;
   std::map<Client, Connection*> clients_;  // guarded by mutex_; changed on the server's thread only

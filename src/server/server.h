@@ -15,6 +15,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace server {
 
@@ -47,6 +48,7 @@ struct Options {
   std::string folder;             // what /files/ shows; "": nothing
   Timeouts timeouts;
   Rate rate;
+  std::vector<std::string> allowed = {};  // folders and files: /files/@0/.. shows what lies in the first
 };
 
 // Called on the server's thread, one call at a time. While a call runs nothing else is served, so it should be short.

@@ -1,11 +1,12 @@
 // The socket. Enters: messages to send. Leaves: parsed messages and frames through `Handlers`, and what is wrong with the connection.
+// A server that says nothing for three seconds (it speaks many times a second) is silent: what the page shows is old, and it says so.
 // A lost connection is tried again after 0.5, 1, 2, 4, then every 5 seconds. A server that answers 403 no longer knows this page:
 // it was restarted, and only the link it printed helps, so the page says that (and still tries, seldom).
 
 import { decode_frame, type Frame } from "./frames";
 import { parse_message, type ClientMessage, type ServerMessage } from "./protocol";
 
-export type ConnectionState = "connecting" | "open" | "lost" | "refused";
+export type ConnectionState = "connecting" | "open" | "silent" | "lost" | "refused";
 
 export interface Handlers {
   on_state(state: ConnectionState, retry_ms: number): void;
@@ -15,6 +16,8 @@ export interface Handlers {
 
 const longest_pause_ms = 5000;
 const answer_within_ms = 3000;
+const silent_after_ms = 3000;
+const look_every_ms = 500;
 
 // The key came behind # with the link that was opened. It stays in this browser's memory for this origin, port and all, where no server on
 // another port of this machine reads it; cookies know no ports.
@@ -40,8 +43,12 @@ export class Connection {
   private socket_: WebSocket | null = null;
   private failures_ = 0;
   private timer_: number | undefined;
+  private heard_ms_ = 0;
+  private is_silent_ = false;
 
-  constructor(private readonly handlers_: Handlers) {}
+  constructor(private readonly handlers_: Handlers) {
+    window.setInterval(() => this.look(), look_every_ms);
+  }
 
   open(): void {
     window.clearTimeout(this.timer_);
@@ -53,11 +60,14 @@ export class Connection {
     socket.addEventListener("open", () => {
       if (socket !== this.socket_) return;
       this.failures_ = 0;
+      this.heard_ms_ = performance.now();
+      this.is_silent_ = false;
       this.handlers_.on_state("open", 0);
       this.send({ type: "hello", version: 1 });
     });
     socket.addEventListener("message", (event: MessageEvent<string | ArrayBuffer>) => {
       if (socket !== this.socket_) return;
+      this.hear();
       if (typeof event.data === "string") {
         const message = parse_message(event.data);
         if (message !== null) this.handlers_.on_message(message);
@@ -71,6 +81,19 @@ export class Connection {
       this.socket_ = null;
       void this.try_again();
     });
+  }
+
+  private hear(): void {
+    this.heard_ms_ = performance.now();
+    if (!this.is_silent_) return;
+    this.is_silent_ = false;
+    this.handlers_.on_state("open", 0);
+  }
+
+  private look(): void {
+    if (!this.is_open || this.is_silent_ || performance.now() - this.heard_ms_ < silent_after_ms) return;
+    this.is_silent_ = true;
+    this.handlers_.on_state("silent", 0);
   }
 
   get is_open(): boolean {

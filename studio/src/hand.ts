@@ -1,6 +1,7 @@
 // The hand: mouse, touch or pen as a haptic device. Enters: presses and motions of one pointer over the world, in pixels. Leaves: `hand` messages, one
 // for each displayed frame while held, `leave` when let go; and what to draw. In a flat world the point under the pointer is the hand; in space the
-// point in the plane through the handle that faces the camera, which the wheel moves away and nearer.
+// point in the plane through the handle that faces the camera, which the wheel moves away and nearer. A hand that is refused, since another page's is felt, goes on
+// speaking, so that it is felt as soon as the other lets go; until then it is not drawn as one that holds.
 
 import { Vector3 } from "three";
 import { flag_hand_present, flag_limiter_acts, type Frame } from "./frames";
@@ -18,6 +19,7 @@ export class Hand {
   private setup_: HandSetup | null = null;
   private handle_: { at: number; rows: number } | null = null;
   private held_ = false;
+  private refused_ = false;
   private pixel_x_ = 0;
   private pixel_y_ = 0;
   private position_: Triple = [0, 0, 0];
@@ -41,6 +43,15 @@ export class Hand {
 
   get held(): boolean {
     return this.held_;
+  }
+
+  set_refused(refused: boolean): void {
+    this.refused_ = refused && this.held_;
+  }
+
+  // Held here, and felt by the world.
+  private get is_felt(): boolean {
+    return this.held_ && !this.refused_;
   }
 
   get pixel(): { x: number; y: number } {
@@ -106,6 +117,7 @@ export class Hand {
   release(): void {
     if (!this.held_) return;
     this.held_ = false;
+    this.refused_ = false;
     this.send_({ type: "leave" });
   }
 
@@ -128,12 +140,12 @@ export class Hand {
     if (setup === null || frame === null) return null;
     const present = (frame.flags & flag_hand_present) !== 0;
     const hand = this.scratch_;
-    if (!this.held_ && !present) {
+    if (!this.is_felt && !present) {
       // Nobody holds it: the ring shows where to take it.
       rig.to_pixels(this.handle_point(values, frame, this.point_), hand);
       return hand.z < 1 ? { hand: { x: hand.x, y: hand.y }, held: false, handle: null, force: { x: 0, y: 0 }, newtons: 0, limited: false } : null;
     }
-    const [x, y, z] = hand_to_picture(setup, this.held_ ? this.position_ : frame.hand_position);
+    const [x, y, z] = hand_to_picture(setup, this.is_felt ? this.position_ : frame.hand_position);
     const units = rig.units_per_pixel(this.point_.set(x, y, z));
     rig.to_pixels(this.point_, hand);
     const at = { x: hand.x, y: hand.y };
@@ -148,6 +160,6 @@ export class Hand {
     }
     rig.to_pixels(this.handle_point(values, frame, this.point_), hand);
     const handle = hand.z < 1 ? { x: hand.x, y: hand.y } : null;
-    return { hand: at, held: this.held_, handle, force, newtons, limited: (frame.flags & flag_limiter_acts) !== 0 };
+    return { hand: at, held: this.is_felt, handle, force, newtons, limited: (frame.flags & flag_limiter_acts) !== 0 };
   }
 }

@@ -14,10 +14,10 @@ import { Hand } from "./hand";
 import { drawn_share } from "./hand_mapping";
 import { place_icons } from "./icons";
 import { Panels } from "./layout";
-import { Notices } from "./notices";
+import { type NoticeAction, Notices } from "./notices";
 import { Parameters } from "./parameters";
 import { Plots } from "./plots";
-import type { ClientMessage, Failure, ServerMessage, World } from "./protocol";
+import type { ClientMessage, Failure, ServerMessage, State, World } from "./protocol";
 import { EnergyPanel } from "./energy";
 import { StatisticsPanel } from "./statistics";
 import { read_view_theme, ThemeSwitch } from "./theme";
@@ -56,6 +56,8 @@ class Page {
   private frames_ = 0;
   private was_dragged_ = false;
   private shown_force_ = "";
+  private refusal_: string | null = null;
+  private stands_ = false; // the world failed or ended: no hand moves it
 
   private readonly send_ = (message: ClientMessage): boolean => this.connection_.send(message);
   private readonly history_ = new FrameHistory(history_seconds, history_frames);
@@ -63,7 +65,7 @@ class Page {
   private readonly panels_ = new Panels(find("app"));
   private readonly theme_ = new ThemeSwitch(find("theme"), () => this.change_theme());
   private readonly hand_ = new Hand(this.send_);
-  private readonly parameters_ = new Parameters(find("parameters"), this.send_);
+  private readonly parameters_ = new Parameters(find("parameters"), this.send_, (text) => this.notices_.note(text));
   private readonly statistics_ = new StatisticsPanel(find("loop"));
   private readonly energy_ = new EnergyPanel(find("energy-panel"), find("energy"));
   private readonly plots_ = new Plots(find("plots"), find("choose"), this.history_, find("add-plot"));
@@ -135,8 +137,8 @@ class Page {
   private show_frame(now_ms: number): void {
     requestAnimationFrame((next) => this.show_frame(next));
     if (this.view_ !== null) this.hand_.tick(this.view_.rig);
-    this.parameters_.tick();
-    this.time_.tick();
+    this.parameters_.tick(now_ms);
+    this.time_.tick(now_ms);
     this.statistics_.count_picture(now_ms, this.view_?.render(now_ms, this.hand_) === true);
     this.show_fit();
     this.show_force();
@@ -152,6 +154,12 @@ class Page {
   }
 
   private show_force(): void {
+    if (document.body.dataset["connection"] !== "open") {
+      this.shown_force_ = find("force-value").textContent = "–";
+      find("force").dataset["acts"] = "";
+      find("force-bar").style.transform = "scaleX(0)";
+      return;
+    }
     const frame = this.view_?.playout.latest ?? null;
     const newtons = this.hand_.force(frame);
     if (newtons === null || frame === null) return;
@@ -167,21 +175,59 @@ class Page {
 
   private take_hold(held: boolean): void {
     find("world").dataset["held"] = String(held);
-    if (!held) return;
-    this.was_dragged_ = true;
-    find("hint").hidden = true;
+    if (held) this.was_dragged_ = true;
+    else this.refusal_ = null;
+    this.show_hint();
+  }
+
+  // How to take the hand, until somebody did; or why it is not felt.
+  private show_hint(): void {
+    const hint = find("hint");
+    const { world_: world, refusal_: refusal } = this;
+    find("world").dataset["refused"] = String(refusal !== null);
+    hint.dataset["kind"] = refusal !== null ? "refusal" : "advice";
+    const can_move = document.body.dataset["connection"] === "open" && !this.stands_;
+    hint.hidden = refusal === null && (this.was_dragged_ || world === null || world.hand === null || !can_move);
+    const advice = world?.dimensions === 3 ? "Drag the ring to move the hand, anything else to look around" : "Drag anywhere to move the hand";
+    const text = refusal ?? advice;
+    if (hint.textContent !== text) hint.textContent = text;
+  }
+
+  // Another page's hand is felt, and not this one's; or this one's may be, again.
+  private take_refusal(why: string | null): void {
+    this.refusal_ = this.hand_.held ? why : null;
+    this.hand_.set_refused(this.refusal_ !== null);
+    this.view_?.invalidate();
+    this.show_hint();
   }
 
   private take_connection(state: ConnectionState): void {
+    const was = document.body.dataset["connection"];
     document.body.dataset["connection"] = state;
+    this.time_.set_connection(state);
+    // What cannot be told is not offered; the text can be typed all the same.
+    find("parameters").inert = state !== "open";
+    if (state !== "open") {
+      this.parameters_.forget_choices();
+      this.hand_.release();
+      this.take_hold(false);
+    }
+    this.show_force();
     if (state === "open") {
-      this.editor_.begin_connection();
+      if (was !== "silent") this.editor_.begin_connection();
       this.notices_.set("connection", null);
+      this.show_hint();
+    } else if (state === "silent") {
+      this.notices_.set("connection", {
+        kind: "warning",
+        text: "The program does not answer: what is shown here is old.",
+        hint: "The page goes on as soon as the program does.",
+      });
     } else if (state === "lost") {
       this.notices_.set("connection", {
         kind: "warning",
         text: "The connection is lost. Trying again; what you type is kept.",
-        action: { text: "Try now", run: () => this.connection_.open() },
+        actions: [{ text: "Try now", run: () => this.connection_.open() }],
       });
     } else if (state === "refused") {
       this.notices_.set("connection", {
@@ -199,13 +245,19 @@ class Page {
         break;
       case "state":
         this.time_.set_state(message);
+        this.stands_ = message.failure !== null || message.ended !== null;
+        this.show_hint();
         this.show_failure(message.failure);
+        this.show_end(message.failure === null ? message.ended : null);
         break;
       case "diagnostics":
         this.editor_.set_diagnostics(message.version, message.items);
         break;
       case "parameter":
-        this.parameters_.take_value(message.name, message.value);
+        this.parameters_.take_value(message.name, message.value, message.refused === true);
+        break;
+      case "hand":
+        this.take_refusal(message.refused);
         break;
       case "statistics":
         this.statistics_.take(message);
@@ -237,9 +289,7 @@ class Page {
     }
     find("force").hidden = world.hand === null;
     this.shown_force_ = "";
-    const hint = find("hint");
-    hint.hidden = this.was_dragged_ || world.hand === null;
-    hint.textContent = world.dimensions === 2 ? "Drag anywhere to move the hand" : "Drag the ring to move the hand, anything else to look around";
+    this.show_hint();
     if (this.view_ !== null) {
       const empty = find("world-empty");
       empty.hidden = world.drawings.length > 0;
@@ -254,22 +304,31 @@ class Page {
       return;
     }
     const { line } = failure;
+    const show_line = {
+      text: `Line ${line}`,
+      run: () => {
+        this.panels_.show_text();
+        this.editor_.go_to(this.editor_.first_file, line ?? 1);
+      },
+    };
     this.notices_.set("failure", {
       kind: "error",
       text: failure.text,
       hint: failure.hint,
-      action:
-        line === null || line === undefined
-          ? { text: "Reset", run: () => this.send_({ type: "reset" }) }
-          : {
-              text: `Line ${line}`,
-              run: () => {
-                this.panels_.show_text();
-                this.editor_.go_to(this.editor_.first_file, line);
-              },
-            },
+      actions: line === null || line === undefined ? [this.reset_action] : [show_line, this.reset_action],
     });
   }
+
+  private show_end(ended: State["ended"]): void {
+    this.notices_.set("ended", ended === null ? null : { kind: "info", text: `The world ${ended.text}`, hint: ended.hint, actions: [this.reset_action] });
+  }
+
+  private readonly reset_action: NoticeAction = {
+    text: "Reset",
+    run: () => {
+      if (!this.send_({ type: "reset" })) this.notices_.note("There is no connection: nothing was reset.");
+    },
+  };
 
   private take_frame(frame: Frame): void {
     if (this.world_ === null || frame.generation !== this.world_.generation) return;

@@ -1,5 +1,6 @@
 // What a person should know now: banners that stay while something is so (connection, failure), and notes that go away. Enters: texts.
-// Leaves: banners above the panels, which move down; notes over a corner, where nothing moves for them.
+// Leaves: banners above the panels, which move down; notes over a corner of the world,
+// where nothing moves for them and no number stands.
 
 import { make_icon } from "./icons";
 
@@ -9,10 +10,10 @@ export interface NoticeAction {
 }
 
 export interface Notice {
-  kind: "error" | "warning" | "note";
+  kind: "error" | "warning" | "info" | "note";
   text: string;
   hint?: string | undefined;
-  action?: NoticeAction | undefined;
+  actions?: readonly NoticeAction[] | undefined;
 }
 
 const note_stays_ms = 9000;
@@ -38,7 +39,7 @@ export class Notices {
     box.dataset["key"] = key;
     box.dataset["text"] = notice.text;
     if (notice.kind === "error") box.setAttribute("role", "alert");
-    if (notice.kind !== "note") box.append(make_icon("warning"));
+    if (notice.kind === "error" || notice.kind === "warning") box.append(make_icon("warning"));
     const text = document.createElement("p");
     text.textContent = notice.text;
     if (notice.hint) {
@@ -48,8 +49,7 @@ export class Notices {
       text.append(hint);
     }
     box.append(text);
-    if (notice.action !== undefined) {
-      const { text: label, run } = notice.action;
+    for (const { text: label, run } of notice.actions ?? []) {
       const button = document.createElement("button");
       button.type = "button";
       button.className = "link";
@@ -67,7 +67,9 @@ export class Notices {
       box.append(close);
     }
     this.shown_.set(key, box);
-    (notice.kind === "note" ? this.notes_box_ : this.banners_).append(box);
+    const place = notice.kind === "note" ? this.notes_box_ : this.banners_;
+    place.append(box);
+    place.scrollTop = place.scrollHeight; // where there is little room, the newest is seen
   }
 
   // The same again takes the place of the one that is there; of many, the oldest goes.
@@ -77,8 +79,8 @@ export class Notices {
     for (const [old, box] of there) if (box.dataset["text"] === text) this.set(old, null);
     const more = [...this.shown_].filter(([, box]) => box.dataset["kind"] === "note" && box.querySelector(".link") === null);
     for (const [old] of more.slice(0, Math.max(0, more.length + 1 - most_notes))) this.set(old, null);
-    const closing = action === undefined ? undefined : { text: action.text, run: () => (action.run(), this.set(key, null)) };
-    this.set(key, { kind: "note", text, action: closing });
+    const closing = action === undefined ? [] : [{ text: action.text, run: () => (action.run(), this.set(key, null)) }];
+    this.set(key, { kind: "note", text, actions: closing });
     if (action === undefined) window.setTimeout(() => this.set(key, null), note_stays_ms);
   }
 }

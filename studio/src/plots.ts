@@ -1,10 +1,11 @@
 // Panels of curves. Enters: the panels a text asks for, the history of frames. Leaves: uPlot charts over the last seconds of the world. A person may add and
-// remove values and panels; that lasts until the text asks for other panels. While the world stands still the cursor reads values.
+// remove values and panels; that outlives a reload, and lasts until the text asks for other panels. While the world stands still the cursor reads values.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import type { FrameHistory } from "./frames";
 import { make_icon } from "./icons";
+import { KeptPlots } from "./kept_plots";
 import { list_scalars, type Scalar, type World } from "./protocol";
 import { css_color, series_colors } from "./theme";
 import { format_number, with_minus } from "./world/options";
@@ -14,6 +15,7 @@ const update_every_ms = 60;
 const largest_drawn = 1e300;
 const axis_font = "11px system-ui, sans-serif";
 
+// `names` are what is wanted in it; those that the world has are shown.
 interface Panel {
   names: string[];
   element: HTMLElement;
@@ -26,7 +28,8 @@ interface Panel {
 export class Plots {
   private panels_: Panel[] = [];
   private scalars_ = new Map<string, Scalar>();
-  private asked_ = "";
+  private asked_: string[][] | null = null;
+  private kept_: KeptPlots | null = null;
   private last_update_ms_ = 0;
   private stale_ = true;
   private readonly sizes_ = new ResizeObserver((entries) => {
@@ -54,21 +57,22 @@ export class Plots {
     dialog_.addEventListener("close", () => {
       for (const panel of this.panels_.filter((p) => p.names.length === 0)) this.remove_panel(panel);
       this.show_empty_state();
+      this.keep();
     });
   }
 
   set_world(world: World): void {
     this.scalars_ = new Map(list_scalars(world.values).map((scalar) => [scalar.name, scalar]));
-    const asked = JSON.stringify(world.plots);
-    if (asked !== this.asked_) {
-      this.asked_ = asked;
+    this.kept_ = new KeptPlots(window.localStorage, world.name);
+    if (JSON.stringify(world.plots) !== JSON.stringify(this.asked_)) {
+      // A page that opens shows what was arranged; a text that changes what it asks for is shown as it is.
+      const panels = (this.asked_ === null ? this.kept_.load(world.plots) : null) ?? world.plots;
+      this.asked_ = world.plots;
       for (const panel of [...this.panels_]) this.remove_panel(panel);
-      for (const names of world.plots) this.add_panel(names.filter((name) => this.scalars_.has(name)));
+      for (const names of panels) this.add_panel(names);
+      this.keep();
     } else {
-      for (const panel of this.panels_) {
-        panel.names = panel.names.filter((name) => this.scalars_.has(name));
-        this.build(panel);
-      }
+      for (const panel of this.panels_) this.build(panel);
     }
     this.show_empty_state();
     this.stale_ = true;
@@ -81,6 +85,14 @@ export class Plots {
 
   invalidate(): void {
     this.stale_ = true;
+  }
+
+  private keep(): void {
+    if (this.asked_ !== null) this.kept_?.save(this.asked_, this.panels_.map((panel) => panel.names));
+  }
+
+  private shown_names(panel: Panel): string[] {
+    return panel.names.filter((name) => this.scalars_.has(name));
   }
 
   private show_empty_state(): void {
@@ -117,8 +129,10 @@ export class Plots {
     panel.chart = null;
     panel.values = [];
     panel.legend.replaceChildren();
-    panel.element.setAttribute("aria-label", `plot of ${panel.names.join(", ")}`);
-    panel.names.forEach((name, i) => {
+    const names = this.shown_names(panel);
+    panel.element.hidden = names.length === 0 && panel.names.length > 0;
+    panel.element.setAttribute("aria-label", `plot of ${names.join(", ")}`);
+    names.forEach((name, i) => {
       const item = document.createElement("span");
       item.className = "legend-item";
       item.style.setProperty("--color", colors[i % colors.length]!);
@@ -139,6 +153,7 @@ export class Plots {
         if (panel.names.length === 0) this.remove_panel(panel);
         else this.build(panel);
         this.stale_ = true;
+        this.keep();
       });
       item.append(label, value, remove);
       panel.legend.append(item);
@@ -173,7 +188,7 @@ export class Plots {
         ],
         series: [
           {},
-          ...panel.names.map((name, i) => ({
+          ...names.map((name, i) => ({
             label: name,
             stroke: colors[i % colors.length]!,
             width: 1.5,
@@ -183,7 +198,7 @@ export class Plots {
         ],
         hooks: { setCursor: [() => this.show_values(panel)] },
       },
-      [[], ...panel.names.map(() => [])],
+      [[], ...names.map(() => [])],
       panel.chart_box,
     );
     this.stale_ = true;
@@ -219,7 +234,7 @@ export class Plots {
     const times = frames.map((frame) => frame.time);
     for (const panel of this.panels_) {
       if (panel.chart === null) continue;
-      const curves = panel.names.map((name) => {
+      const curves = this.shown_names(panel).map((name) => {
         const at = this.scalars_.get(name)?.at ?? -1;
         return frames.map((frame) => {
           const value = frame.values[at];
@@ -251,6 +266,7 @@ export class Plots {
       box.addEventListener("change", () => {
         panel.names = box.checked ? [...panel.names, scalar.name] : panel.names.filter((n) => n !== scalar.name);
         this.build(panel);
+        this.keep();
       });
       label.append(box, name, unit);
       list.append(label);

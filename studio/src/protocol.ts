@@ -17,9 +17,11 @@ export interface ValueLayout {
   flags: string[];
 }
 
+// Numbers in SI; `size` is one `unit`, the text's own, in SI.
 export interface Parameter {
   name: string;
   unit: string;
+  size: number;
   value: number;
   initial: number;
   low: number | null;
@@ -90,6 +92,7 @@ export interface State {
   speed: number;
   time: number;
   failure: Failure | null;
+  ended: { text: string; hint: string } | null;
 }
 
 // Times in microseconds, `slipped` in seconds, `steal` in percent.
@@ -112,7 +115,8 @@ export type ServerMessage =
   | State
   | Statistics
   | { type: "diagnostics"; version: number; items: DiagnosticItem[] }
-  | { type: "parameter"; name: string; value: number }
+  | { type: "parameter"; name: string; value: number; refused?: boolean }
+  | { type: "hand"; refused: string | null }
   | { type: "saved"; file: string; failure: string | null }
   | { type: "note"; text: string };
 
@@ -125,7 +129,7 @@ export type ClientMessage =
   | { type: "edit"; file: string; text: string; version: number }
   | { type: "save"; file: string };
 
-const known_types = new Set(["world", "state", "statistics", "diagnostics", "parameter", "saved", "note"]);
+const known_types = new Set(["world", "state", "statistics", "diagnostics", "parameter", "hand", "saved", "note"]);
 
 export function parse_message(text: string): ServerMessage | null {
   let message: unknown;

@@ -1,7 +1,9 @@
-// Time. Enters: `state`, the time of frames, buttons and keys (space, `.`, `r` outside of text fields). Leaves: pause, resume, step, reset, speed.
-// The speed slider is logarithmic from 0.1 to 10; double click: real time.
+// Time. Enters: `state`, the time of frames, whether there is a connection, buttons and keys (space, `.`, `r` outside of text fields). Leaves: pause, resume,
+// step, reset, speed. A world that failed or ended can only be reset, and one nobody is connected to can be told nothing: what cannot be done is not offered.
+// The speed slider has twenty steps to a tenth of the speed and to its tenfold; double click: real time.
 
 import { swap_icon } from "./icons";
+import type { ConnectionState } from "./connection";
 import type { ClientMessage, State } from "./protocol";
 
 export interface TimeElements {
@@ -14,19 +16,31 @@ export interface TimeElements {
   speed_text: HTMLElement;
 }
 
+const steps_of_ten = 20;
+const answer_within_ms = 2000;
+
 export function speed_to_slider(speed: number): number {
-  return Math.min(Math.max(Math.log10(speed), -1), 1) * 100;
+  return Math.round(Math.min(Math.max(Math.log10(speed), -1), 1) * steps_of_ten);
 }
 
-// Two digits, and exactly 1 around the middle.
+// Two digits: every step of the slider is another speed, and speed_to_slider leads back to the step.
 export function slider_to_speed(position: number): number {
-  if (Math.abs(position) < 3) return 1;
-  return Number((10 ** (position / 100)).toPrecision(2));
+  return Number((10 ** (position / steps_of_ten)).toPrecision(2));
 }
+
+const words: Readonly<Record<ConnectionState, string>> = {
+  connecting: "connecting",
+  open: "",
+  silent: "no answer",
+  lost: "not connected",
+  refused: "not connected",
+};
 
 export class TimeControls {
-  private state_: State = { type: "state", paused: false, speed: 1, time: 0, failure: null };
-  private waiting_speed_: number | null = null;
+  private state_: State = { type: "state", paused: false, speed: 1, time: 0, failure: null, ended: null };
+  private connection_: ConnectionState = "connecting";
+  // What a person chose and the server has not answered.
+  private chosen_: { speed: number; sent_ms: number | null } | null = null;
   private shown_time_ = "";
 
   constructor(
@@ -42,17 +56,16 @@ export class TimeControls {
     this.show();
   }
 
-  get paused(): boolean {
-    return this.state_.paused || this.state_.failure !== null;
+  private get can_move(): boolean {
+    return this.connection_ === "open" && this.state_.failure === null && this.state_.ended === null;
   }
 
   private toggle(): void {
-    this.send_({ type: this.state_.paused ? "resume" : "pause" });
+    if (this.can_move) this.send_({ type: this.state_.paused ? "resume" : "pause" });
   }
 
   private choose_speed(speed: number): void {
-    this.waiting_speed_ = speed;
-    this.state_ = { ...this.state_, speed };
+    this.chosen_ = { speed, sent_ms: null };
     this.show();
   }
 
@@ -69,16 +82,23 @@ export class TimeControls {
       event.preventDefault();
       if (!event.repeat) this.toggle();
     } else if (event.key === ".") {
-      this.send_({ type: "step" });
+      if (this.can_move) this.send_({ type: "step" });
     } else if (event.key === "r") {
       this.send_({ type: "reset" });
     }
   }
 
   set_state(state: State): void {
-    this.state_ = this.waiting_speed_ === null ? state : { ...state, speed: this.waiting_speed_ };
+    this.state_ = state;
+    if (this.chosen_?.speed === state.speed) this.chosen_ = null;
     this.show();
     this.set_time(state.time);
+  }
+
+  set_connection(connection: ConnectionState): void {
+    this.connection_ = connection;
+    if (connection !== "open") this.chosen_ = null;
+    this.show();
   }
 
   set_time(time: number): void {
@@ -89,23 +109,40 @@ export class TimeControls {
   }
 
   private show(): void {
-    const { paused, speed, failure } = this.state_;
-    const { play, speed: slider, speed_text, state } = this.elements_;
+    const { paused, failure, ended } = this.state_;
+    const speed = this.chosen_?.speed ?? this.state_.speed;
+    const { play, step, reset, speed: slider, speed_text, state } = this.elements_;
+    const is_connected = this.connection_ === "open";
     swap_icon(play, paused ? "play" : "pause");
     play.setAttribute("aria-label", paused ? "Play" : "Pause");
     play.title = `${paused ? "Play" : "Pause"} (space)`;
-    const word = failure !== null ? "stopped" : paused ? "paused" : "running";
-    state.textContent = word;
-    state.dataset["state"] = word;
-    slider.value = String(speed_to_slider(speed));
-    slider.style.setProperty("--share", `${(speed_to_slider(speed) + 100) / 2}%`);
-    slider.setAttribute("aria-valuetext", `${speed} times real time`);
+    play.disabled = step.disabled = !this.can_move;
+    reset.disabled = slider.disabled = !is_connected;
+    // What is to be done next stands out.
+    const offers_reset = is_connected && !this.can_move;
+    reset.classList.toggle("primary", offers_reset);
+    play.classList.toggle("primary", !offers_reset);
+    const word = failure !== null ? "stopped" : ended !== null ? "ended" : paused ? "paused" : "running";
+    state.textContent = is_connected ? word : words[this.connection_];
+    state.dataset["state"] = is_connected ? word : this.connection_;
+    const position = speed_to_slider(speed);
+    slider.value = String(position);
+    slider.style.setProperty("--share", `${((position + steps_of_ten) / (2 * steps_of_ten)) * 100}%`);
+    slider.setAttribute("aria-valuetext", `${Number(speed.toPrecision(2))} times real time`);
     speed_text.textContent = `${Number(speed.toPrecision(2))}×`;
   }
 
   // Once a displayed frame.
-  tick(): void {
-    if (this.waiting_speed_ === null) return;
-    if (this.send_({ type: "speed", value: this.waiting_speed_ })) this.waiting_speed_ = null;
+  tick(now_ms: number): void {
+    if (this.chosen_ === null) return;
+    if (this.chosen_.sent_ms === null) {
+      if (this.send_({ type: "speed", value: this.chosen_.speed })) this.chosen_.sent_ms = now_ms;
+      else this.chosen_ = null;
+    } else if (now_ms - this.chosen_.sent_ms > answer_within_ms) {
+      this.chosen_ = null;
+    } else {
+      return;
+    }
+    this.show();
   }
 }

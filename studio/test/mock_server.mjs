@@ -43,9 +43,9 @@ const worlds = {
           { name: "cross2", unit: "", rows: 1, columns: 1, at: 7, flags: ["discrete"] },
         ],
         parameters: [
-          { name: "k", unit: "", value: 4, initial: 4, low: 0, high: 50 },
-          { name: "b", unit: "", value: 1, initial: 1, low: 0, high: 10 },
-          { name: "m", unit: "", value: 1, initial: 1, low: 0.1, high: 10 },
+          { name: "k", unit: "", size: 1, value: 4, initial: 4, low: 0, high: 50 },
+          { name: "b", unit: "", size: 1, value: 1, initial: 1, low: 0, high: 10 },
+          { name: "m", unit: "", size: 1, value: 1, initial: 1, low: 0.1, high: 10 },
         ],
         hand: { device: "hand", components: 2, scale: [2000, 2000, 2000], offset: [0, 0, 0], handle: "white_ball", limit: 8 },
         drawings: [
@@ -102,9 +102,9 @@ const worlds = {
           { name: "R", unit: "", rows: 3, columns: 3, at: 9, flags: [] },
         ],
         parameters: [
-          { name: "k", unit: "N/m", value: 20, initial: 20, low: 0, high: 200 },
-          { name: "b", unit: "N*s/m", value: 0.2, initial: 0.2, low: null, high: null },
-          { name: "tilt", unit: "rad", value: 0, initial: 0, low: null, high: null },
+          { name: "k", unit: "N/m", size: 1, value: 20, initial: 20, low: 0, high: 200 },
+          { name: "b", unit: "N*s/m", size: 1, value: 0.2, initial: 0.2, low: null, high: null },
+          { name: "tilt", unit: "deg", size: Math.PI / 180, value: Math.PI / 9, initial: Math.PI / 9, low: 0, high: Math.PI / 2 },
         ],
         hand: { device: "hand", components: 3, scale: [1, 1, 1], offset: [0, 0, 0], handle: "h", limit: 8 },
         drawings: [
@@ -146,7 +146,7 @@ const worlds = {
         rate: 1000,
         files: [{ name: "chain.tact", text: "// A wave runs along a chain.\n", edited: false }],
         values: Array.from({ length: count }, (_, i) => ({ name: `p${i + 1}`, unit: "m", rows: 2, columns: 1, at: 2 * i, flags: [] })),
-        parameters: [{ name: "height", unit: "m", value: 4, initial: 4, low: 0, high: 10 }],
+        parameters: [{ name: "height", unit: "m", size: 1, value: 4, initial: 4, low: 0, high: 10 }],
         hand: { device: "hand", components: 2, scale: [1, 1, 1], offset: [0, 0, 0], handle: "p1", limit: 8 },
         drawings: Array.from({ length: count }, (_, i) => [
           { kind: "sphere", at: at(i), radius: 0.3 },
@@ -178,7 +178,7 @@ const worlds = {
           { name: "a", unit: "", rows: 1, columns: 1, at: 5, flags: [] },
           { name: "corner", unit: "m", rows: 2, columns: 1, at: 6, flags: [] },
         ],
-        parameters: [{ name: "k_h", unit: "N/m", value: 200, initial: 200, low: 0, high: 1000 }],
+        parameters: [{ name: "k_h", unit: "N/m", size: 1, value: 200, initial: 200, low: 0, high: 1000 }],
         hand: { device: "hand", components: 1, scale: [1, 1, 1], offset: [0, 0, 0], handle: "hand_x", limit: 8 },
         drawings: [
           { kind: "ground", height: -0.5 },
@@ -228,12 +228,13 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
   const world = { type: "world", generation: 1, ...made.world };
   const disk = new Map(world.files.map((file) => [file.name, file.text]));
   const received = [];
-  const state = { type: "state", paused: false, speed: 1, time: 0, failure: null };
+  const state = { type: "state", paused: false, speed: 1, time: 0, failure: null, ended: null };
   let model = made.start();
   let time = 0;
   let hand = null;
   let hand_present = false;
   let refusing = false;
+  let silent = false;
   let last = { values: made.step(made.start(), 0.001, null, parameters()).values, force: [0, 0, 0] };
   let ticks = 0;
 
@@ -329,7 +330,7 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
         case "reset":
           model = made.start();
           time = 0;
-          state.failure = null;
+          state.failure = state.ended = null;
           say_state();
           break;
         case "speed":
@@ -337,8 +338,17 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
           say_state();
           break;
         case "set":
-          for (const p of world.parameters) if (p.name === message.name) p.value = message.value;
-          say_all({ type: "parameter", name: message.name, value: message.value });
+          for (const p of world.parameters) {
+            if (p.name !== message.name) continue;
+            const refused = p.low !== null && !(message.value >= p.low && message.value <= p.high);
+            if (refused) {
+              say(client, { type: "note", text: `\`${p.name}\` is between ${p.low} and ${p.high}, not ${message.value}` });
+              say(client, { type: "parameter", name: p.name, value: p.value, refused: true });
+            } else {
+              p.value = message.value;
+              say_all({ type: "parameter", name: p.name, value: p.value });
+            }
+          }
           break;
         case "hand":
           hand = message.position;
@@ -376,7 +386,7 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
     const now = performance.now();
     const passed = Math.min((now - before) / 1000, 0.1);
     before = now;
-    if (!state.paused && state.failure === null) {
+    if (!state.paused && state.failure === null && state.ended === null && !silent) {
       owed += passed * state.speed;
       if (owed >= 0.001) {
         const due = Math.floor(owed / 0.001) * 0.001;
@@ -384,6 +394,7 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
         owed -= due;
       }
     }
+    if (silent) return;
     const size = Math.hypot(...last.force);
     const limit = world.hand.limit;
     const limited = size > limit;
@@ -393,6 +404,7 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
     for (const client of sockets.clients) if (client.readyState === 1 && client.bufferedAmount < 100000) client.send(frame);
   }, 1000 / 60);
   const telling = setInterval(() => {
+    if (silent) return;
     say_all({
       type: "statistics", ticks, late: { median: 31 + Math.random() * 4, p99: 120, p999: 240 }, compute: { median: 1.2, p99: 2, longest: 40 },
       missed: 3, slipped: 0, steal: 0.2, steps: ticks, scheduling: "normal", frames: 60, clients: sockets.clients.size,
@@ -412,6 +424,16 @@ export async function start_mock({ name = "two_ball", port = 0, quiet = true } =
     values: () => last.values,
     drop: () => sockets.clients.forEach((client) => client.terminate()),
     refuse: (on) => (refusing = on),
+    be_silent: (on) => (silent = on),
+    // The world ends, or fails, where it is.
+    end: (ended) => {
+      state.ended = ended;
+      say_state();
+    },
+    fail: (failure) => {
+      state.failure = failure;
+      say_state();
+    },
     stop: async () => {
       clearInterval(loop);
       clearInterval(telling);

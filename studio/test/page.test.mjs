@@ -44,7 +44,7 @@ afterEach(async () => {
 
 const sent = (type) => mock.received.filter((message) => message.type === type);
 async function until(condition, what) {
-  for (let i = 0; i < 200; ++i) {
+  for (let i = 0; i < 1200; ++i) {
     if (await condition()) return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
@@ -152,7 +152,7 @@ test("time: pause, step, reset and speed by button and key", async () => {
   await until(async () => (await page.textContent("#time")) === "0.00", "time begins again");
   await page.click("#play");
   await until(() => sent("resume").length === 1, "resume");
-  await page.locator("#speed").fill("-100");
+  await page.locator("#speed").fill("-20");
   await until(() => sent("speed").at(-1)?.value === 0.1, "speed");
   // In the text, these keys are letters.
   await page.click(".cm-content");
@@ -299,14 +299,24 @@ test("a server that no longer knows the page says what to do", async () => {
 });
 
 test("a failure is a banner whose line can be clicked", async () => {
-  mock.say_all({ type: "state", paused: false, speed: 1, time: 1, failure: { kind: "step", text: "the step became too small", hint: "look at 1/x", line: 12 } });
+  mock.fail({ kind: "step", text: "the step became too small", hint: "look at 1/x", line: 12 });
   const banner = page.locator('.notice[data-key="failure"]');
   await banner.waitFor();
   assert.match(await banner.textContent(), /the step became too small.*look at 1\/x/);
   await banner.getByRole("button", { name: "Line 12" }).click();
   await until(async () => (await page.locator(".cm-activeLineGutter").allTextContents()).includes("12"), "line 12 is active");
-  mock.say_all({ type: "state", paused: false, speed: 1, time: 1, failure: null });
+  // What cannot be done is not offered, and what can be stands out.
+  await until(async () => (await page.textContent("#run-state")) === "stopped", "stopped");
+  for (const id of ["#play", "#step"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  assert.match(await page.locator("#reset").getAttribute("class"), /primary/);
+  await page.locator("#world").focus();
+  for (const key of [" ", "."]) await page.keyboard.press(key);
+  await banner.getByRole("button", { name: "Reset" }).click();
+  await until(() => sent("reset").length === 1, "reset");
+  assert.deepEqual([sent("pause"), sent("resume"), sent("step")], [[], [], []]);
   await until(async () => (await banner.count()) === 0, "no banner");
+  await until(async () => (await page.textContent("#run-state")) === "running", "running");
+  assert.equal(await page.locator("#play").isDisabled(), false);
 });
 
 test("values are added to a plot and taken away", async () => {
@@ -407,3 +417,207 @@ test("[tablet] portrait shows the world and one panel; tabs change it", async ()
   const overflow = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
   assert.equal(overflow, 0);
 });
+
+// --- The page tells the truth -------------------------------------------------------------------------------------------
+
+const number_of = (name) => page.locator(".parameter", { has: page.locator(`label:text-is("${name}")`) }).locator(".number");
+const notes = async () => (await page.locator("#notes .notice").allTextContents()).join("\n");
+
+test("a refused value does not stay on display, and the page says why", async () => {
+  const k = number_of("k");
+  await k.fill("80");
+  await k.press("Enter");
+  await until(async () => (await notes()).includes("`k` is between 0 and 50, not 80"), "the refusal");
+  await until(async () => (await k.inputValue()) === "4", "the value in force");
+  assert.equal(await page.locator(".parameter input[type=range]").first().inputValue(), "80"); // 4 of 50, in thousandths
+  // What is no number is not even sent.
+  for (const text of ["abc", "1e999", "--3"]) {
+    await k.fill(text);
+    await k.press("Enter");
+    await until(async () => (await notes()).includes(`\`k\` needs a number, not \`${text}\``), text);
+    assert.equal(await k.inputValue(), "4", text);
+  }
+  await k.fill("");
+  await k.press("Tab");
+  assert.equal(await k.inputValue(), "4");
+  assert.deepEqual(sent("set").map((message) => message.value), [80]);
+  await k.fill("7");
+  await k.press("Enter");
+  await until(() => sent("set").at(-1).value === 7, "a good one");
+  await until(async () => (await k.inputValue()) === "7", "which is shown");
+});
+
+test("arrow keys move the speed slider, by one step each", async () => {
+  await page.locator("#speed").focus();
+  const shown = () => page.textContent("#speed-text");
+  assert.equal(await shown(), "1×");
+  for (const [key, speed] of [["ArrowRight", 1.1], ["ArrowRight", 1.3], ["ArrowUp", 1.4], ["ArrowLeft", 1.3], ["Home", 0.1], ["ArrowRight", 0.11], ["End", 10], ["ArrowLeft", 8.9]]) {
+    await page.keyboard.press(key);
+    await until(() => sent("speed").at(-1)?.value === speed, `${key}: ${speed}`);
+    await until(async () => (await shown()) === `${speed}×`, `${speed} shown`);
+  }
+  // Keys that come faster than answers each count.
+  await page.keyboard.press("Home");
+  for (let i = 0; i < 20; ++i) await page.keyboard.press("ArrowRight");
+  await until(() => sent("speed").at(-1)?.value === 1, "twenty steps to real time");
+  await until(async () => (await shown()) === "1×", "which is shown");
+});
+
+async function looks_disconnected(word) {
+  await until(async () => (await page.textContent("#run-state")) === word, word);
+  assert.notEqual(await page.locator("#run-state").getAttribute("data-state"), "running");
+  for (const id of ["#play", "#step", "#reset", "#speed"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  assert.equal(await page.locator("#parameters").evaluate((element) => element.inert), true);
+  for (const id of ["#loop", "#parameters", ".clock"]) {
+    assert.ok(Number(await page.locator(id).first().evaluate((element) => getComputedStyle(element).opacity)) < 0.6, id);
+  }
+  await until(async () => (await page.textContent("#force-value")) === "–", "no force");
+  assert.equal(await page.evaluate(() => window.tactus.hand.held), false);
+}
+
+async function looks_connected() {
+  await until(async () => (await page.textContent("#run-state")) === "running", "running");
+  await until(async () => (await page.locator('.notice[data-key="connection"]').count()) === 0, "no banner");
+  for (const id of ["#play", "#step", "#reset", "#speed"]) assert.equal(await page.locator(id).isDisabled(), false, id);
+  assert.equal(await page.locator("#parameters").evaluate((element) => element.inert), false);
+  assert.equal(await page.locator("#loop").evaluate((element) => getComputedStyle(element).opacity), "1");
+  const frames = await page.evaluate(() => window.tactus.frames);
+  await until(async () => (await page.evaluate(() => window.tactus.frames)) > frames, "frames");
+}
+
+test("a lost server shows no running world: old numbers are grey, the hand is let go, nothing is offered; it comes back by itself", async () => {
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  await until(() => sent("hand").length > 0, "the hand");
+  mock.refuse(true);
+  mock.drop();
+  await looks_disconnected("not connected");
+  await page.mouse.up();
+  mock.refuse(false);
+  await page.evaluate(() => undefined);
+  await looks_connected();
+});
+
+test("a server that says nothing is not taken for one that runs", async () => {
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  mock.be_silent(true);
+  await looks_disconnected("no answer");
+  assert.match(await page.locator('.notice[data-key="connection"]').textContent(), /does not answer: what is shown here is old/);
+  await page.mouse.up();
+  // What is typed meanwhile is not lost.
+  await type_at_end("\n// meanwhile");
+  mock.be_silent(false);
+  await looks_connected();
+  await until(() => sent("edit").at(-1)?.text.endsWith("// meanwhile"), "the text");
+  assert.equal(sent("hello").length, 1);
+});
+
+test("a world that ended says so and offers a reset, nothing else", async () => {
+  mock.end({ text: "ended at t = 10: `ending_time = 10`", hint: "a reset begins it again" });
+  const banner = page.locator('.notice[data-key="ended"]');
+  await banner.waitFor();
+  assert.match(await banner.textContent(), /The world ended at t = 10/);
+  assert.equal(await page.textContent("#run-state"), "ended");
+  for (const id of ["#play", "#step"]) assert.equal(await page.locator(id).isDisabled(), true, id);
+  assert.equal(await page.locator("#reset").isDisabled(), false);
+  await banner.getByRole("button", { name: "Reset" }).click();
+  await until(() => sent("reset").length === 1, "reset");
+  await until(async () => (await banner.count()) === 0, "no banner");
+  await until(async () => (await page.textContent("#run-state")) === "running", "running");
+});
+
+test("a hand that is refused says so while it drags, and no longer", async () => {
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  await until(() => sent("hand").length > 0, "the hand");
+  const hint = page.locator("#hint");
+  const why = "another page holds the hand: what is dragged here is not felt until it lets go";
+  mock.say_all({ type: "hand", refused: why });
+  await until(async () => (await hint.isVisible()) && (await hint.textContent()) === why, "why");
+  mock.say_all({ type: "hand", refused: null });
+  await until(() => hint.isHidden(), "free again");
+  mock.say_all({ type: "hand", refused: why });
+  await until(() => hint.isVisible(), "why, again");
+  await page.mouse.up();
+  await until(() => hint.isHidden(), "nobody drags here");
+  // One that comes too late is about nothing.
+  mock.say_all({ type: "hand", refused: why });
+  mock.say_all({ type: "note", text: "behind it" });
+  await until(async () => (await notes()).includes("behind it"), "the note behind it");
+  assert.equal(await hint.isHidden(), true);
+});
+
+test("plots that were added are there after a reload, until the text asks for others", async () => {
+  const legends = async () => (await page.locator(".plot:not([hidden])").evaluateAll((plots) => plots.map((plot) => [...plot.querySelectorAll(".legend-name")].map((name) => name.textContent).join())));
+  await page.click("#add-plot");
+  await page.locator(".choices label", { hasText: "cross1" }).locator("input").check();
+  await page.getByRole("button", { name: "Done" }).click();
+  await page.locator(".plot").first().locator(".legend-item").first().hover();
+  await page.getByRole("button", { name: "remove black_ball[1]" }).click();
+  const arranged = ["black_ball[2]", "F[1],F[2]", "cross1"];
+  assert.deepEqual(await legends(), arranged);
+  await load();
+  assert.deepEqual(await legends(), arranged);
+  // A world that lacks a value for a while, as texts do that are being edited, does not lose it.
+  const without = mock.world.values.filter((value) => value.name !== "cross1");
+  mock.say_all({ ...mock.world, values: without });
+  await until(async () => (await legends()).length === 2, "the value gone");
+  mock.say_all(mock.world);
+  await until(async () => (await legends()).length === 3, "the value back");
+  mock.world.plots = [["F[1]"]];
+  mock.say_all(mock.world);
+  await until(async () => (await legends()).join(";") === "F[1]", "the text's");
+  await load();
+  assert.deepEqual(await legends(), ["F[1]"]);
+});
+
+test("[space] a parameter is shown and typed in the unit of the text", async () => {
+  await open("space");
+  const tilt = number_of("tilt");
+  const row = page.locator(".parameter", { has: page.locator('label:text-is("tilt")') });
+  assert.equal(await tilt.inputValue(), "20");
+  assert.equal(await row.locator(".unit").textContent(), "deg");
+  assert.equal(await row.locator(".unit").isVisible(), true);
+  assert.equal(await row.locator("input[type=range]").getAttribute("aria-valuetext"), "20 deg");
+  for (const [typed, radians] of [["45", Math.PI / 4], ["30 deg", Math.PI / 6], ["90", Math.PI / 2], ["20", Math.PI / 9]]) {
+    await tilt.fill(typed);
+    await tilt.press("Enter");
+    await until(() => Math.abs((sent("set").at(-1)?.value ?? 0) - radians) < 1e-12, typed);
+    await until(async () => (await tilt.inputValue()) === String(Number.parseInt(typed)), `${typed} shown`);
+  }
+  assert.equal(await row.getAttribute("data-changed"), "false");
+  await row.locator("input[type=range]").fill("1000");
+  await until(() => sent("set").at(-1).value === Math.PI / 2, "the end of the slider");
+  assert.equal(await tilt.inputValue(), "90");
+  assert.doesNotMatch(await notes(), /between/);
+});
+
+for (const [width, height] of [[1920, 1080], [1366, 768], [1280, 720], [1200, 560], [1024, 768], [800, 600], [390, 844]]) {
+  test(`[notes] nothing that is said covers a number or a button, ${width} x ${height}`, async () => {
+    await open("two_ball", { viewport: { width, height } });
+    const is_narrow = width <= 1180;
+    for (const tab of is_narrow ? ["Loop", "Parameters"] : [null]) {
+      if (tab !== null) await page.getByRole("tab", { name: tab, exact: true }).click();
+      for (let i = 0; i < 4; ++i) mock.say_all({ type: "note", text: `${tab} ${i}: the loop has no real-time priority (Operation not permitted): other programs can delay it; \`ulimit -r 80\`, or CAP_SYS_NICE, allows it` });
+      await until(async () => (await page.locator("#notes .notice").allTextContents()).some((text) => text.startsWith(`${tab} 3`)), "the notes");
+      const covered = await page.evaluate(() => {
+        const box = document.querySelector("#notes").getBoundingClientRect();
+        const apart = (a) => a.right <= box.left || a.left >= box.right || a.bottom <= box.top || a.top >= box.bottom;
+        const of_interest = "#loop dd, #loop dt, .parameter, #force, #fit, #hint, .bar button, #speed, #run-state, .tabs button, #add-plot, .plot-legend";
+        const visible = [...document.querySelectorAll(of_interest)].filter((element) => element.checkVisibility() && element.getBoundingClientRect().width > 0);
+        return { count: visible.length, covered: visible.filter((element) => !apart(element.getBoundingClientRect())).map((element) => element.id || element.textContent) };
+      });
+      assert.ok(covered.count > 10, `${covered.count} things to look at`);
+      assert.deepEqual(covered.covered, []);
+      const inside = await page.evaluate(() => {
+        const notes = document.querySelector("#notes").getBoundingClientRect();
+        return notes.left >= 0 && notes.top >= 0 && notes.right <= window.innerWidth && notes.bottom <= window.innerHeight && notes.height > 30;
+      });
+      assert.ok(inside, "the notes are seen");
+    }
+  });
+}

@@ -1,7 +1,8 @@
 // Small exact things of the picture: texts with values, round numbers, framing, ranges, files of triangles, names of scalars.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { slider_range } from "../src/parameters";
+import { KeptPlots } from "../src/kept_plots";
+import { from_unit, in_unit, read_number, slider_range } from "../src/parameters";
 import { list_scalars, parse_message } from "../src/protocol";
 import { slider_to_speed, speed_to_slider } from "../src/time_controls";
 import { empty_bounds, extend_bounds, format_tick, Framing, nice_step } from "../src/world/framing";
@@ -86,19 +87,56 @@ test("a point and its rounding errors are not magnified", () => {
 });
 
 test("sliders without a range", () => {
-  const p = { name: "k", unit: "", value: 4, initial: 4, low: null, high: null };
+  const p = { name: "k", unit: "", size: 1, value: 4, initial: 4, low: null, high: null };
   assert.deepEqual(slider_range(p), [0, 8]);
   assert.deepEqual(slider_range({ ...p, initial: -3 }), [-6, 0]);
   assert.deepEqual(slider_range({ ...p, initial: 0 }), [-1, 1]);
   assert.deepEqual(slider_range({ ...p, low: 1, high: 5 }), [1, 5]);
+  assert.deepEqual(slider_range({ ...p, initial: 0, size: 0.01 }), [-0.01, 0.01]);
+});
+
+test("numbers are shown in the unit of the text, and come back exactly", () => {
+  const size = Math.PI / 180;
+  const tilt = { name: "tilt", unit: "deg", size, value: 0, initial: 20 * size, low: 0, high: Math.PI / 2 };
+  assert.equal(in_unit(0.3490658503988659, size), 20);
+  assert.equal(in_unit(0.07, 0.01), 7);
+  assert.equal(from_unit(20, tilt), tilt.initial);
+  assert.equal(from_unit(90, tilt), tilt.high);
+  assert.equal(from_unit(10, tilt), 10 * size);
+  for (const text of ["20", " 20 deg", "20deg", "2e1", "20,0"]) assert.equal(read_number(text, "deg"), 20, text);
+  assert.equal(read_number("−5", ""), -5);
+  for (const text of ["", "deg", "abc", "1e999", "NaN", "20 rad", "1 2"]) assert.equal(read_number(text, "deg"), null, text);
+});
+
+test("an arrangement of plots is kept until the text asks for others", () => {
+  const stored = new Map<string, string>();
+  const storage = {
+    getItem: (key: string) => stored.get(key) ?? null,
+    setItem: (key: string, value: string) => void stored.set(key, value),
+    removeItem: (key: string) => void stored.delete(key),
+  };
+  const kept = new KeptPlots(storage, "w");
+  assert.equal(kept.load([["a"]]), null);
+  kept.save([["a"]], [["a", "b"], ["c"]]);
+  assert.deepEqual(new KeptPlots(storage, "w").load([["a"]]), [["a", "b"], ["c"]]);
+  assert.equal(kept.load([["b"]]), null);
+  assert.equal(new KeptPlots(storage, "other").load([["a"]]), null);
+  kept.save([["a"]], [["a"]]);
+  assert.equal(stored.size, 0);
+  for (const text of ["{", "3", '{"asked":[["a"]],"panels":3}', '{"asked":[["a"]],"panels":[[3]]}']) {
+    stored.set("tactus.plots.w", text);
+    assert.equal(kept.load([["a"]]), null, text);
+  }
 });
 
 test("speed is logarithmic and finds real time", () => {
-  assert.equal(slider_to_speed(-100), 0.1);
-  assert.equal(slider_to_speed(2), 1);
-  assert.equal(slider_to_speed(100), 10);
-  assert.equal(speed_to_slider(0.01), -100);
-  assert.ok(Math.abs(speed_to_slider(slider_to_speed(50)) - 50) < 2);
+  assert.equal(slider_to_speed(-20), 0.1);
+  assert.equal(slider_to_speed(0), 1);
+  assert.equal(slider_to_speed(20), 10);
+  assert.equal(speed_to_slider(0.01), -20);
+  assert.equal(speed_to_slider(100), 20);
+  // Else a key that moves it by one would lead nowhere.
+  for (let position = -20; position <= 20; ++position) assert.equal(speed_to_slider(slider_to_speed(position)), position);
 });
 
 test("scalars have the names of plots", () => {
@@ -129,6 +167,24 @@ test("triangles of text and binary STL and of OBJ", () => {
   const quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1/1 2/2 3/3 -1/4\n";
   assert.deepEqual([...parse_triangles("q.obj", encoder.encode(quad).buffer)], [0, 0, 0, 1, 0, 0, 1, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 0]);
   assert.equal(parse_triangles("x.stl", encoder.encode("nothing").buffer).length, 0);
+});
+
+test("a triangle with a corner that is missing or not finite is left out, and the others stay", () => {
+  const encoder = new TextEncoder();
+  const facet = (first: string): string => `facet normal 0 0 1\nouter loop\n${first}\nvertex 1 0 0\nvertex 0 1 0\nendloop\nendfacet\n`;
+  const good = [0, 0, 0, 1, 0, 0, 0, 1, 0];
+  for (const wrong of ["vertex nan 0 0", "vertex 1e39 0 0", "vertex 0 0", "vertex", "vertex 0 0 here"]) {
+    const text = `solid s\n${facet(wrong)}${facet("vertex 0 0 0")}endsolid`;
+    assert.deepEqual([...parse_triangles("a.stl", encoder.encode(text).buffer)], good, wrong);
+  }
+  const binary = new DataView(new ArrayBuffer(84 + 2 * 50));
+  binary.setUint32(80, 2, true);
+  binary.setFloat32(96, NaN, true);
+  good.forEach((number, k) => binary.setFloat32(146 + 4 * k, number, true));
+  assert.deepEqual([...parse_triangles("a.stl", binary.buffer)], good);
+  const points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1\nv a b c\nv 0 Infinity 0\n";
+  const faces = "f 1 2 4\nf 1 2 5\nf 1 2 6\nf 1 2 99\nf 1 2\nf 0 1 2\nf 1 2 3\n";
+  assert.deepEqual([...parse_triangles("q.obj", encoder.encode(points + faces).buffer)], good);
 });
 
 test("a trace through few points of a circle stays near it, and does not swing past a jump", () => {

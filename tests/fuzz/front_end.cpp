@@ -16,16 +16,11 @@
 #include "compiler/lex/lex.h"
 #include "compiler/parse/parse.h"
 #include "compiler/source/source.h"
+#include "must.h"
 #include "parts.h"
 
 namespace fuzz {
 namespace {
-
-void must(bool holds, const char* property, const std::string& details = "") {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz: broken: %s\n%s\n", property, details.c_str());
-  std::abort();
-}
 
 struct Compiled {
   diag::SourceMap sources;
@@ -163,6 +158,13 @@ void check_front_end(std::string_view text) {
     if (first.program)
       must(ir::dump(*first.program) == ir::dump(*second.program), "compiling again gives the same program");
   }
+}
+
+bool is_program(std::string_view text) {
+  const Input input = take_apart(text);
+  Compiled compiled;
+  compile(input, compiled, false);
+  return compiled.program.has_value();
 }
 
 void want_big_stack(char** argv) {

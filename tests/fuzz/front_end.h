@@ -18,6 +18,9 @@ namespace fuzz {
 
 void check_front_end(std::string_view text);
 
+// Whether it has no errors; nothing else is looked at.
+[[nodiscard]] bool is_program(std::string_view text);
+
 // Starts this program again with the stack that the compiler has in the product (api/big_stack.h), unless it has it.
 void want_big_stack(char** argv);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the fuzz targets, one after the other.
+"""Runs the fuzz targets, one after the other: those of libFuzzer, those that start the real program (black_box.py), and the page's meshes.
 
-    fuzz.py --build DIR [--root DIR] [--seconds N] [--work DIR] [--smoke] [TARGET..]
+    fuzz.py --build DIR [--tactus PROGRAM] [--root DIR] [--seconds N] [--work DIR] [--seed N] [--smoke] [TARGET..]
 
 DIR is a build with TACTUS_FUZZ. N seconds (60) of processor time are shared among the targets given (all), most for those that see most of
 the compiler: a busy machine takes longer, and fuzzes as much.
@@ -9,7 +9,9 @@ The inputs to begin with are the committed ones (tests/fuzz/corpus), the example
 what a run finds is kept in WORK/TARGET (DIR/corpus) and is where the next one goes on. A smoke run begins anew, with the same inputs in
 the same order, the same random numbers and at most so many executions, so that what it finds on one machine it finds on another.
 
-A target's name may be given without `fuzz_`. A finding is written to DIR/findings, and shown. Exit code 0: nothing found; 1: something was; 77: the targets are not built.
+A target's name may be given without `fuzz_`. A finding is written to DIR/findings, and shown with the command that shows it again. Every input
+has limits of processor time and memory, never of time by the clock. Exit code 0: nothing found; 1: something was; 77: the targets are not
+built.
 """
 import argparse
 import json
@@ -19,6 +21,9 @@ import resource
 import shutil
 import subprocess
 import sys
+import zlib
+
+import black_box
 
 # The share of the time, the executions of a smoke run, the committed inputs, and what a target is given besides the limits that all have.
 TARGETS = {
@@ -28,8 +33,12 @@ TARGETS = {
     "fuzz_lsp": (8, 1000, "lsp", ["-max_len=8192"]),
     "fuzz_csv": (4, 100000, "csv", ["-max_len=4096"]),
     "fuzz_init": (3, 50000, "init", ["-max_len=4096"]),
+    "fuzz_table": (3, 50000, "csv", ["-max_len=4096"]),
 }
-LIMITS = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
+MESH = ("mesh", 2, 20000)
+MOST_FOUND = 20  # in one run of a target of libFuzzer
+# Processor time is limited by the targets themselves (cpu_limit.h); by the clock only what waits for ever is ended.
+LIMITS = ["-timeout=600", "-rss_limit_mb=2048", "-malloc_limit_mb=1024", "-print_final_stats=1", "-reload=0"]
 MODELS = (".tact", ".phydl", ".ridl")
 EXPECTED = re.compile(r"[ \t]*//\s*((error|warning)\[\w+\]|hint|note): .*|^//> .*")
 
@@ -111,9 +120,9 @@ def run(target, seconds, options):
     inputs.write_text(",".join(str(path) for folder in (seeds, committed) if folder.is_dir() for path in sorted(folder.iterdir())))
     program = options.build / "bin" / target
     log = options.build / f"{target}.log"
-    executions, spent, code, edges = 0, 0.0, 0, ""
-    # libFuzzer counts by the clock: it is started again, where it was, until its share of processor time is spent.
-    while code == 0 and (spent == 0 or (not options.smoke and spent < seconds)):
+    executions, spent, edges, found = 0, 0.0, "", 0
+    # libFuzzer counts by the clock, and ends at what it finds: it is started again, where it was, until its share of processor time is spent.
+    while spent == 0 or (not options.smoke and spent < seconds and found < MOST_FOUND):
         command = [program, work, f"-seed_inputs=@{inputs}", *LIMITS, *arguments, f"-max_total_time={max(10, round(seconds - spent))}", f"-artifact_prefix={findings}/{target}-"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with open(log, "wb") as output:
@@ -125,33 +134,88 @@ def run(target, seconds, options):
         executions += int(figures.get("number_of_executed_units", 0))
         coverage = [match for match in (re.search(r"cov: (\d+) ft: (\d+)", line) for line in lines) if match]
         edges = f", {coverage[-1].group(1)} edges, {coverage[-1].group(2)} features" if coverage else edges
-    print(f"{target}: {executions} executions, {spent:.0f} s of processor time{edges}{'' if code == 0 else ', FOUND something'}", flush=True)
-    if code != 0:
-        print("\n".join(lines[-60:]))
-        print(f"again: {program} {findings}/{target}-..")
-    return code == 0
+        if code != 0:
+            found += 1
+            kept = re.search(r"Test unit written to (\S+)", "\n".join(lines))
+            print("\n".join(lines[-60:]))
+            print(f"again: {program} {kept.group(1) if kept else ''}", flush=True)
+    print(f"{target}: {executions} executions, {spent:.0f} s of processor time{edges}{f', FOUND {found}' if found else ''}", flush=True)
+    return found == 0
+
+
+def run_black_box(name, seconds, options):
+    """Programs for it are made of the models that have no errors."""
+    target = black_box.TARGETS[name](options.tactus)
+    inputs = options.build / "seeds" / name
+    write_seeds("programs", options.root, inputs)
+    committed = options.root / "tests/fuzz/corpus/programs"
+    paths = [path for folder in (inputs, committed) for path in sorted(folder.iterdir()) if "fail_" not in path.name]
+    findings = options.build / "findings"
+    findings.mkdir(exist_ok=True)
+    session = black_box.Session(target, options.build, options.work / name, findings, paths)
+    try:
+        spent = session.go_on(seconds, target.smoke if options.smoke else 0, zlib.crc32(f"{name} {options.seed}".encode()))
+    finally:
+        target.close()
+    found = f", FOUND {len(session.found)} kinds of something" if session.found else ""
+    print(f"{name}: {session.cases} executions, {spent:.0f} s of processor time{found}", flush=True)
+    return not session.found
+
+
+def run_mesh(seconds, options):
+    name, _, runs = MESH
+    node = shutil.which("node") or shutil.which("nodejs")
+    if not node or not (options.root / "studio/node_modules/esbuild").is_dir():
+        print(f"{name}: left out, for there is no Node, or no studio/node_modules (`./dev studio`)", flush=True)
+        return True
+    bound = ["--runs", str(runs)] if options.smoke else ["--seconds", str(seconds)]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([node, "--max-old-space-size=512", options.root / "tests/fuzz/fuzz_mesh.mjs", "--seed", str(options.seed), *bound,
+                           "--findings", options.build / "findings"], capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    runs = re.search(r"runs (\d+)", done.stdout)
+    print(f"{name}: {runs.group(1) if runs else 0} executions, {spent:.0f} s of processor time{'' if done.returncode == 0 else ', FOUND something'}",
+          flush=True)
+    if done.returncode != 0:
+        print(done.stdout + done.stderr)
+    return done.returncode == 0
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, required=True)
+    parser.add_argument("--tactus", type=pathlib.Path)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent.parent)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--work", type=pathlib.Path)
     parser.add_argument("--smoke", action="store_true")
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     options = parser.parse_args()
     options.build = options.build.resolve()
-    options.work = options.work or options.build / "corpus"
-    targets = [target if target in TARGETS else f"fuzz_{target}" for target in options.targets] or list(TARGETS)
-    unknown = [target for target in targets if target not in TARGETS]
+    options.work = (options.work or options.build / "corpus").resolve()
+    options.tactus = (options.tactus or options.root / "build/bin/tactus").resolve()
+    shares = {**{name: row[0] for name, row in TARGETS.items()}, **{name: target.share for name, target in black_box.TARGETS.items()}, MESH[0]: MESH[1]}
+    targets = [target if target in shares else f"fuzz_{target}" for target in options.targets] or list(shares)
+    unknown = [target for target in targets if target not in shares]
     if unknown:
-        parser.error(f"no target {unknown[0]}; there are {', '.join(TARGETS)}")
-    if not all((options.build / "bin" / target).exists() for target in targets):
-        print(f"{options.build} has no fuzz targets; `./dev fuzz` builds them")
+        parser.error(f"no target {unknown[0]}; there are {', '.join(shares)}")
+    needed = [options.build / "bin" / target for target in TARGETS if target in targets] + [options.build / "bin/write_mutants"]
+    if any(target in black_box.TARGETS for target in targets):
+        needed.append(options.tactus)
+    if missing := [path for path in needed if not path.exists()]:
+        print(f"there is no {missing[0]}; `./dev fuzz` builds it")
         return 77
-    total = sum(TARGETS[target][0] for target in targets)
-    good = [run(target, options.seconds * TARGETS[target][0] / total, options) for target in targets]
+    good = []
+    for target in targets:
+        seconds = options.seconds * shares[target] / sum(shares[each] for each in targets)
+        if target in TARGETS:
+            good.append(run(target, seconds, options))
+        elif target in black_box.TARGETS:
+            good.append(run_black_box(target, seconds, options))
+        else:
+            good.append(run_mesh(seconds, options))
     return 0 if all(good) else 1
 
 

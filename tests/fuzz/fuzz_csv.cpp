@@ -9,15 +9,13 @@
 #include <string>
 #include <string_view>
 
+#include "cpu_limit.h"
+#include "must.h"
 #include "runtime/trace/csv_reader.h"
 
 namespace {
 
-void must(bool holds, const char* property) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz: broken: %s\n", property);
-  std::abort();
-}
+using fuzz::must;
 
 std::string write(const trace::CsvTable& table) {
   std::string text;
@@ -34,6 +32,7 @@ bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fuzz::CpuLimit limit;
   if (size == 0) return 0;
   const trace::CsvReadOptions options{(data[0] & 1) != 0, (data[0] & 2) != 0, (data[0] & 4) != 0};
   const std::string_view text(reinterpret_cast<const char*>(data + 1), size - 1);

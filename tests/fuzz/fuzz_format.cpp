@@ -10,15 +10,13 @@
 #include "compiler/format/format.h"
 #include "compiler/lex/lex.h"
 #include "compiler/source/source.h"
+#include "cpu_limit.h"
+#include "must.h"
 #include "parts.h"
 
 namespace {
 
-void must(bool holds, const char* property, const std::string& details) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz: broken: %s\n%s\n", property, details.c_str());
-  std::abort();
-}
+using fuzz::must;
 
 struct Laid {
   diag::SourceMap sources;
@@ -42,6 +40,7 @@ std::string without_blanks(std::string_view text) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fuzz::CpuLimit limit;
   const fuzz::Input input = fuzz::take_apart({reinterpret_cast<const char*>(data), size});
   for (const fuzz::Part& part : input.parts) {
     const Laid once(part.name, part.text);

@@ -6,20 +6,15 @@
 #include <cstdlib>
 #include <string>
 
+#include "cpu_limit.h"
+#include "must.h"
 #include "simsect/init_file.h"
 #include "simsect/settings.h"
 
-namespace {
-
-void must(bool holds, const char* property) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz: broken: %s\n", property);
-  std::abort();
-}
-
-}  // namespace
+using fuzz::must;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fuzz::CpuLimit limit;
   diag::SourceMap sources;
   diag::Sink diags;
   const std::string text(reinterpret_cast<const char*>(data), size);

@@ -13,16 +13,14 @@
 #include <string>
 #include <string_view>
 
+#include "cpu_limit.h"
 #include "lsp/connection.h"
 #include "lsp/server.h"
+#include "must.h"
 
 namespace {
 
-void must(bool holds, const char* property) {
-  if (holds) return;
-  std::fprintf(stderr, "fuzz: broken: %s\n", property);
-  std::abort();
-}
+using fuzz::must;
 
 std::string framed(std::string_view lines) {
   std::string stream;
@@ -42,6 +40,7 @@ std::string framed(std::string_view lines) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const fuzz::CpuLimit limit;
   const std::string stream = framed({reinterpret_cast<const char*>(data), size});
   const int input = memfd_create("input", 0);
   const int output = memfd_create("output", 0);

@@ -116,10 +116,57 @@ constexpr std::string_view declarations[] = {
     "power $ -> @;",
     "module $ = ( system $' = $; energy $ = @; power $: $ -> @; ) system $ = $(); $ = $(); join $.$ to $.$;",
     "join $.$ to $ hold;",
+    "join $.$ to $.$ extrapolate;",
+    "guard $.$ reserve #;",
+    "system $ = $() rate # [kHz];",
+    "system $[i in 1..2] = $() rate # [Hz];",
+    "storage ($, $) energy $ = @ structure J = ((0, @), (-@, 0)), R = ((0, 0), (0, @)), G = (0, @) power $: $ -> $;",
+    "storage ($) energy $ structure J = 0, R = @;",
+    "simulation solver = discrete_gradient step_size = #",
+    "simulation solver = passive step_size = #",
+    "simulation solver = rosenbrock tolerance = # max_transitions = #",
     "scene sphere at $ radius #;",
     "check $: always[0..1](@ > @);",
     "check $ -> eventually[#..#]($.$ until next(@) > @);",
     "check $.phase1 || $.failed -> $.Idle;",
+};
+
+// Whole parts that compile by themselves, in front of or behind any program: `%` is a number that the names of the part end with, so
+// that they are its own; `$`, `#` and `@` as above. What reads `@` may be refused, what stands beside it is not.
+constexpr std::string_view parts[] = {
+    "boundary q%(0) = 1; p%(0) = 0; system q%' = p%; p%' = -q%; energy H% = p%^2 / 2 + q%^2 / 2;",
+    "boundary q%(0) = 1; p%(0) = 0; system q%' = p%; p%' = -sin(q%) - p% / # + @; energy H% = p%^2 / 2 - cos(q%);",
+    "boundary q%(0) = 1; p%(0) = 0; system storage (q%, p%) energy H% = p%^2 / 2 - cos(q%) structure J = ((0, 1), (-1, "
+    "0)), R = ((0, 0), (0, 0.2)), G = (0, 1) power m%: F% -> v%; F% = @;",
+    "module S% = ( boundary q(0) = 0; system q' = v; F = q; energy H = q^2 / 2; power end: v -> F; ) module M% = ( "
+    "boundary p(0) = 2; system p' = F; v = p / 2; energy H = p^2 / 4; power end: F -> v; ) system s% = S%(); m% = "
+    "M%(); join s%.end to m%.end;",
+    "module S% = ( boundary q(0) = 0; system q' = v; F = q; energy H = q^2 / 2; power end: v -> F; ) module M% = ( "
+    "boundary p(0) = 2; system p' = F; v = p / 2; energy H = p^2 / 4; power end: F -> v; ) system s% = S%() rate 1 "
+    "[kHz]; m% = M%() rate 20 [Hz]; join s%.end to m%.end;",
+    "module S% = ( boundary q(0) = 0; system q' = v; F = 40 * q - # * v; power end: v -> F; ) module M% = ( boundary "
+    "p(0) = 1; system p' = F; v = p; energy H = p^2 / 2; power end: F -> v; ) system s% = S%(); m% = M%(); join s%.end "
+    "to m%.end; guard s%.end;",
+    "boundary y% with y%(0) = 1, y%'(0) = 0; system y%'' = -9.81; transition B% when y% <= 0 && y%' < 0 { next(y%') = "
+    "-0.7 * y%'; } check B% -> next(y%') > -y%' / 2;",
+    "automaton a% in On, Off from On; boundary z%(0) = 0; in a%.On { z%' = 1; } in a%.Off { z%' = @; } transition U% "
+    "in a%.On when z% > 1 { goto a%.Off; } transition D% in a%.Off when z% < 0.5 { goto a%.On; }",
+    "automaton a% in L, R from L; boundary z%(0) = 0; z%'(0) = 1; in a%.L { z%'' = -z% + @; } in a%.R { z%' = 2 - z%; "
+    "} transition T% in a%.L when z% > # { goto a%.R; keep z%; } transition V% in a%.R when t > # { goto a%.L; "
+    "next(z%') = @; }",
+    "boundary x%(0) = 1; y%(0) = 0; x%'(0) = 0; y%'(0) ~ 0; system x%'' = -l% * x%; y%'' = -l% * y% - 9.81; x%^2 + "
+    "y%^2 = 1;",
+    "boundary v%(0) = 1; system v%' = -0.5 * sign(v%) + @; transition K% when v% > # { next(v%) = -v%; enforce "
+    "velocities; }",
+    "system w%^3 + w% = sin(t) + @; u% = exp(-w%) * w%'; boundary w%(0) ~ 0;",
+    "plan P% when t > 0.2 choose c% = 1 { next(r%) = c%; } for 0.3 reaching r% = 0.5 { } else { } boundary r%(0) = 1; "
+    "system r%' = -r%;",
+    "sequence Q% when r% < 0.5 { next(r%) = 1; } until since(start) > 0.1 { } boundary r%(0) = 1; system r%' = -r%;",
+    "parameter k% = 2 in 0..#; event e% every 0.1 reactive n% = init 0 in { e% => n% + k% } system d% = delay(n%, 0.2) "
+    "+ integration(@);",
+    "external hand reads u% writes force = -f% boundary b%(0) = 0; b%'(0) = 0; system f% = 4 * (u% - b%) + u%' - b%'; "
+    "b%'' = f%;",
+    "boundary g%(0) = 0, g%(1) = 1; system g%'' = -g% + @;",
 };
 
 bool is_letter(char c) {
@@ -353,8 +400,11 @@ Piece Mutator::replacement(const Pieces& pieces, const Piece& piece) {
 
 Pieces Mutator::declaration(const Pieces& pieces) {
   std::string text = "\n";
-  for (const char c : any(declarations)) {
-    if (c == '$')
+  const std::string number = std::to_string(below(1000));
+  for (const char c : below(4) == 0 ? any(parts) : any(declarations)) {
+    if (c == '%')
+      text += number;
+    else if (c == '$')
       text += name_of(pieces);
     else if (c == '#')
       text += any(numbers);
@@ -422,7 +472,27 @@ void Mutator::change(Pieces& pieces) {
   const std::vector<Range> ranges = statements(pieces);
   const std::size_t place = below(pieces.size());
   const auto place_of = [&](std::size_t index) { return pieces.begin() + static_cast<std::ptrdiff_t>(index); };
-  switch (below(20)) {
+  switch (below(24)) {
+    case 19:
+    case 20:
+    case 21: {
+      // What most programs survive: another number.
+      for (int tries = 0; tries < 16; ++tries) {
+        Piece& piece = pieces[below(pieces.size())];
+        if (piece.kind != PieceKind::number) continue;
+        piece.token = any(numbers);
+        break;
+      }
+      break;
+    }
+    case 22: {
+      // One operand in the place of another.
+      const Range to = some_operand(pieces);
+      const Range from = some_operand(pieces);
+      if (to.end > to.begin && from.end > from.begin)
+        replace(pieces, to.begin, to.end, part(pieces, from.begin, from.end));
+      break;
+    }
     case 0:
       pieces.erase(place_of(place));
       break;

@@ -43,9 +43,9 @@ class Comparison {
   Verdict run(bool patient) {
     compiler::Options options;
     options.overrides = case_.overrides;
-    options.read_file = [this](const std::string& from, const std::string& path) -> std::optional<source::File> {
+    options.read_file = [this](const std::string& from, const std::string& path) -> source::Reading {
       const auto found = case_.files.find(path);
-      if (found == case_.files.end()) return api::read_used_file(from, path);
+      if (found == case_.files.end()) return api::UsedFiles({case_.path}, {})(from, path);
       return source::File{path, found->second};
     };
     api::Compiled compiled = api::compile_text(case_.path, case_.compiled, options);

@@ -18,7 +18,8 @@ std::string duration(double seconds) {
   if (seconds < 7200) return fmt::format("{:.0f} minutes", seconds / 60);
   if (seconds < 172800) return fmt::format("{:.0f} hours", seconds / 3600);
   if (seconds < 2 * 365.25 * 86400) return fmt::format("{:.0f} days", seconds / 86400);
-  return fmt::format("{:.0f} years", seconds / (365.25 * 86400));
+  const double years = seconds / (365.25 * 86400);
+  return years < 1e6 ? fmt::format("{:.0f} years", years) : fmt::format("{:.2g} years", years);
 }
 
 }  // namespace

@@ -115,6 +115,12 @@ class SettingsReader {
         diags_.report(setting.span, bad_setting, fmt::format("`{}` must be greater than 0", key));
         continue;
       }
+      constexpr double most_transitions = 1e9;
+      if (key == "max_transitions" && *value > most_transitions) {
+        diags_.report(setting.span, bad_setting, "`max_transitions` is at most 1e9")
+            .hint("so many at one instant take minutes already; the usual bound is a few thousand");
+        continue;
+      }
       if (key == "starting_time") model_.settings.starting_time = *value;
       if (key == "ending_time") model_.settings.ending_time = *value;
       if (key == "step_size") model_.settings.step_size = *value;

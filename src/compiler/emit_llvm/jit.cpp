@@ -310,7 +310,7 @@ class ObjectLoader {
   ObjectLoader()
       : session_(must(orc::SelfExecutorProcessControl::Create())),
         layer_(session_, must(llvm::jitlink::InProcessMemoryManager::Create())) {}
-  ~ObjectLoader() { must(session_.endSession()); }
+  ~ObjectLoader() { llvm::consumeError(session_.endSession()); }  // what is left then is memory
 
   // The address of `symbol`. Callable from any thread.
   template <class Pointer>
@@ -400,7 +400,7 @@ struct CompiledModel::Implementation {
           std::call_once(part.is_reached, [&] {
             part.compile_quick();
             take(part.quick);
-            if (part.has_optimised_tier()) part.thread = std::thread([&part] { part.compile_optimised(); });
+            if (part.has_optimised_tier()) part.thread = aside([&part] { part.compile_optimised(); });
           });
           return part.current.load(std::memory_order_acquire);
         });
@@ -415,6 +415,43 @@ struct CompiledModel::Implementation {
     quick = &whole;
     current.store(quick, std::memory_order_release);
     times.quick = seconds_since(start);
+  }
+
+  // A failed check of ours on a thread of its own costs what the thread was to make, not the process.
+  template <class Work>
+  static std::thread aside(Work work) {
+    return std::thread([work = std::move(work)] {
+      try {
+        work();
+      } catch (const std::exception& failure) {
+        llvm::errs() << "tactus: " << failure.what() << '\n';
+      }
+    });
+  }
+
+  void begin_optimising() {
+    if (!program.structures.empty()) {
+      if (options.optimise) thread = aside([this] { optimise_structures(); });
+    } else if (has_optimised_tier()) {
+      thread = aside([this] { compile_optimised(); });
+    }
+    const std::lock_guard lock(tangent_mutex);
+    if (quick_tangent != nullptr) optimise_tangents();
+    for (const auto& structure : structures) {
+      Implementation& part = *structure->implementation_;
+      const std::lock_guard part_lock(part.tangent_mutex);
+      if (part.quick_tangent != nullptr) part.optimise_tangents();
+    }
+  }
+
+  // Of those that were compiled last; the mutex is held.
+  void optimise_tangents() {
+    if (!has_optimised_tier()) return;
+    tangent_thread = aside([this, &tangents = all_tangents.back()] {
+      const bool is_small = 3 * ir::instruction_count(looped) <= options.full_optimisation_limit;
+      optimised_tangent.store(
+          compile_tangents(tangents, is_small ? Effort::full : Effort::reduced, "optimised tangents"));
+    });
   }
 
   // One after the other on one thread, that which a run begins with first: a thread for each would only make all of them late.
@@ -564,7 +601,7 @@ struct CompiledModel::Implementation {
   }
 
   bool has_optimised_tier() const {
-    return options.optimise && program.structures.empty() &&
+    return options.optimise && may_optimise && program.structures.empty() &&
            ir::instruction_count(looped) <= options.optimisation_limit;
   }
 
@@ -600,13 +637,7 @@ struct CompiledModel::Implementation {
       ir::Tangents& tangents = all_tangents.emplace_back(tangent::make(program, compiled_tangents));
       quick_tangent = compile_tangents(tangents, Effort::fast, "quick tangents");
       tangent_seconds.store(seconds_since(start));
-      if (has_optimised_tier()) {
-        tangent_thread = std::thread([this, &tangents] {
-          const bool is_small = 3 * ir::instruction_count(looped) <= options.full_optimisation_limit;
-          optimised_tangent.store(
-              compile_tangents(tangents, is_small ? Effort::full : Effort::reduced, "optimised tangents"));
-        });
-      }
+      optimise_tangents();
     }
     const Tangent better = optimised_tangent.load();
     const Tangent tangent = better != nullptr ? better : quick_tangent;
@@ -650,6 +681,7 @@ struct CompiledModel::Implementation {
   std::atomic<const tactus_model*> optimised = nullptr;
   std::atomic<const tactus_model*> current = nullptr;
   std::atomic<bool> cancelled = false;
+  bool may_optimise = !options.optimises_when_told;
   std::thread thread;
 
   std::mutex tangent_mutex;               // guards what follows, save the atomics
@@ -682,18 +714,29 @@ CompiledModel::CompiledModel(std::unique_ptr<Implementation> implementation)
 CompiledModel::CompiledModel(ir::Program program, const JitOptions& options)
     : CompiledModel(std::make_unique<Implementation>(std::move(program), options, Implementation::Role::whole)) {
   Implementation& self = *implementation_;
-  if (!self.program.structures.empty()) {
+  if (self.program.structures.empty()) {
+    self.compile_quick();
+  } else {
     self.compile_structures();
-    if (options.optimise) self.thread = std::thread([&self] { self.optimise_structures(); });
-    return;
   }
-  self.compile_quick();
-  if (self.has_optimised_tier()) self.thread = std::thread([&self] { self.compile_optimised(); });
+  if (!options.optimises_when_told) self.begin_optimising();
+}
+
+void CompiledModel::begin_optimising() {
+  Implementation& self = *implementation_;
+  if (self.may_optimise) return;
+  self.may_optimise = true;
+  for (const auto& structure : self.structures) structure->implementation_->may_optimise = true;
+  self.begin_optimising();
+}
+
+void CompiledModel::cancel() {
+  implementation_->cancelled = true;
+  for (const auto& structure : implementation_->structures) structure->implementation_->cancelled = true;
 }
 
 CompiledModel::~CompiledModel() {
-  implementation_->cancelled = true;
-  for (const auto& structure : implementation_->structures) structure->implementation_->cancelled = true;
+  cancel();
   if (implementation_->thread.joinable()) implementation_->thread.join();
   if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
 }

@@ -23,6 +23,8 @@ namespace emit_llvm {
 struct JitOptions {
   // Start the background thread; without it only the quick tier exists.
   bool optimise = true;
+  // Not before begin_optimising() says so: whoever wants to know first that it goes well tries it in another process (play/rehearsal.h).
+  bool optimises_when_told = false;
   // The tactus_solver whose loop the optimised tier inlines; the others run too, without inlining. -1: what the model says.
   int solver = -1;
   // Above this many IR instructions in all the optimised tier keeps chunks as calls and uses -O1.
@@ -47,7 +49,8 @@ struct JitTimes {
 // Owns the code and the metadata behind its tables: they die with it. Not movable, since tables point into it.
 class CompiledModel {
  public:
-  // The program must be well formed (lower's output); anything else is our own bug and aborts.
+  // The program must be well formed (lower's output); anything else is our own bug: base::CheckFailed. One that shows on a background
+  // thread only costs the optimised tier.
   explicit CompiledModel(ir::Program program, const JitOptions& options = {});
   // Cancels the background thread at its next function or pass, and waits for that.
   ~CompiledModel();
@@ -63,6 +66,10 @@ class CompiledModel {
   // tier and starts another background thread for the optimised one. Locks and may allocate: not for a real-time thread, which may
   // use what it gave.
   const tactus_model* with_tangents(tangent::Functions functions = tangent::all);
+  // Of `optimises_when_told`: now. At most once; not while with_tangents runs.
+  void begin_optimising();
+  // From any thread: what is not optimised by now stays so.
+  void cancel();
   // Blocks until all structures are compiled and the background threads have ended, then current().
   const tactus_model* wait_optimised();
 

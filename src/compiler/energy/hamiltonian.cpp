@@ -418,26 +418,28 @@ class Search {
         if (term.row != term.column) system(k * n + term.column, column) -= factor * g_(term.row, k);
       }
     }
-    Eigen::BDCSVD<MatrixXd> svd(system, Eigen::ComputeThinU | Eigen::ComputeFullV);
-    svd.setThreshold(1e-10);
-    VectorXd found = svd.solve(wanted);
+    // Not Eigen's BDCSVD, which reads past an empty list where a matrix falls into blocks of which one is zero.
+    Eigen::CompleteOrthogonalDecomposition<MatrixXd> decomposition;
+    decomposition.setThreshold(1e-10);
+    decomposition.compute(system);
+    VectorXd found = decomposition.solve(wanted);
     const VectorXd off = system * found - wanted;
     if (!(off.cwiseAbs().maxCoeff() <= rounding * (1 + wanted.cwiseAbs().maxCoeff()))) return "";
-    round_off(found, svd.matrixV().rightCols(system.cols() - svd.rank()));
+    if (system.cols() - decomposition.rank() == 1)
+      round_off(found, decomposition.colsPermutation() * decomposition.matrixZ().bottomRows(1).transpose());
     return print_terms(found);
   }
 
-  // Where one direction is left open, along it to where most numbers are whole.
-  static void round_off(VectorXd& found, const MatrixXd& open) {
-    if (open.cols() != 1) return;
+  // Along the one direction that is left open, to where most numbers are whole.
+  static void round_off(VectorXd& found, const VectorXd& open) {
     const auto whole = [](const VectorXd& v) {
       return (v.array() - v.array().round()).abs().unaryExpr([](double x) { return x < 1e-9 ? 1.0 : 0.0; }).sum();
     };
     VectorXd best = found;
     for (Eigen::Index i = 0; i < found.size(); ++i) {
-      if (std::abs(open(i, 0)) < 1e-9) continue;
+      if (std::abs(open(i)) < 1e-9) continue;
       for (const double target : {-1.0, 0.0, 1.0}) {
-        const VectorXd moved = found + (target - found(i)) / open(i, 0) * open.col(0);
+        const VectorXd moved = found + (target - found(i)) / open(i) * open;
         if (whole(moved) > whole(best)) best = moved;
       }
     }

@@ -9,11 +9,25 @@ namespace expand {
 
 using parse::NodeKind;
 
+namespace {
+
+// What `name` is in front of a dot: from inside a module also an instance around it, since nothing that an equation declares has members.
+Found find_with_members(Scope& scope, NameId name) {
+  Found found = find(scope, name);
+  for (Scope* outer = scope.outer; !found.entry && outer; outer = outer->outer) {
+    found = find_own(*outer, name);
+    if (found.entry && found.entry->what != What::instance) return {};
+  }
+  return found;
+}
+
+}  // namespace
+
 Scope* instance_of(Program& program, NodeId id, Scope& scope, const Local* locals, bool* reported) {
   const parse::Node& node = program.tree[id];
   if (node.kind == NodeKind::name) {
     if (find_local(locals, node.name)) return nullptr;
-    Found found = find(scope, node.name);
+    Found found = find_with_members(scope, node.name);
     const bool is_inside = found.entry && !found.entry->is_family &&
                            (found.entry->what == What::instance || found.entry->what == What::file);
     return is_inside ? found.entry->scope : nullptr;
@@ -40,7 +54,7 @@ Found family_of(Program& program, NodeId id, Scope& scope, const Local* locals) 
   const parse::Node& node = program.tree[id];
   Found found;
   if (node.kind == NodeKind::name && !find_local(locals, node.name)) {
-    found = find(scope, node.name);
+    found = find_with_members(scope, node.name);
   } else if (node.kind == NodeKind::member) {
     if (Scope* inside = instance_of(program, program.tree.child(id, 0), scope, locals))
       found = find_own(*inside, node.name);

@@ -24,8 +24,10 @@ void load_used_files(parse::Tree& tree, diag::SourceMap& sources, base::Names& n
   // The list grows while files are read.
   for (std::size_t i = 0; i < tree.uses.size(); ++i) {
     const parse::Use use = tree.uses[i];
-    auto file = read ? read(sources.name(use.span.file), use.path) : std::nullopt;
+    source::Reading reading = read ? read(sources.name(use.span.file), use.path) : source::Reading();
+    std::optional<source::File>& file = reading.file;
     if (!file) {
+      if (source::report_refusal(reading, use.path, use.path_span, diags)) continue;
       diags.report(use.path_span, file_not_found, use.path)
           .hint("it is looked for beside the file that uses it, then in the library");
       continue;

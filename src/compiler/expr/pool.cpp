@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "compiler/expr/budget.h"
 #include "compiler/expr/shape.h"
 #include "kernel/elementary.h"
 
@@ -166,6 +167,7 @@ ExprId Pool::table(std::uint32_t index, ExprId a, std::uint32_t order) {
 }
 
 ExprId Pool::table_2(std::uint32_t index, ExprId a, ExprId b, std::uint32_t order_a, std::uint32_t order_b) {
+  if (order_b > std::numeric_limits<std::uint8_t>::max()) Budget::spend(most_expressions);
   TACTUS_CHECK(order_b <= std::numeric_limits<std::uint8_t>::max());
   Node node{Op::table_2};
   node.index = index;
@@ -227,11 +229,13 @@ void Pool::grow() {
 }
 
 ExprId Pool::intern(const Node& node) {
+  Budget::request();
   if (nodes_.size() * 2 >= slots_.size()) grow();
   std::size_t at = hash(node) & (slots_.size() - 1);
   for (; slots_[at] != ExprId::none_value; at = (at + 1) & (slots_.size() - 1)) {
     if (same(nodes_[slots_[at]], node)) return ExprId(slots_[at]);
   }
+  Budget::spend(1);
   slots_[at] = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back(node);
   return ExprId(nodes_.size() - 1);

@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "compiler/expr/budget.h"
+
 namespace expr {
 namespace {
 
@@ -54,6 +56,42 @@ TEST(Pool, VisitsTheOperandsOfTables) {
   std::vector<bool> visited;
   visit_postorder(pool, {root}, visited, [&](ExprId id) { seen.push_back(pool[id].op); });
   EXPECT_EQ(seen, (std::vector<Op>{Op::discrete, Op::delayed, Op::noise, Op::table_2}));
+}
+
+TEST(Budget, SaysWhereItWasSpent) {
+  Budget budget;
+  Budget::work_on({1, 20, 30});
+  EXPECT_TRUE(Budget::has_room(most_expressions));
+  EXPECT_FALSE(Budget::has_room(most_expressions + 1));
+  Budget::spend(most_expressions - 1);
+  Pool pool;
+  const ExprId x = pool.variable(0, 0);
+  EXPECT_EQ(pool.variable(0, 0), x);  // an expression that is there costs nothing
+  try {
+    pool.variable(1, 0);
+    FAIL();
+  } catch (const Outgrown& outgrown) {
+    EXPECT_EQ(outgrown.place.begin, 20u);
+  }
+}
+
+TEST(Budget, CountsRequestsOfWhatIsThere) {
+  Budget budget;
+  Pool pool;
+  const auto ask_for_ever = [&] {
+    for (;;) pool.time();
+  };
+  EXPECT_THROW(ask_for_ever(), Outgrown);
+}
+
+TEST(Budget, EndsWithItsScope) {
+  Pool pool;
+  {
+    Budget budget;
+    Budget::spend(most_expressions);
+    EXPECT_THROW(pool.time(), Outgrown);
+  }
+  EXPECT_NO_THROW(pool.time());
 }
 
 TEST(Print, NumbersWhatHasNoName) {

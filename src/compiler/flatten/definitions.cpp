@@ -3,7 +3,8 @@
 //   enters: a scalar e and the leaf x     leaves: e with definitions in the places of names, ready for symbolic::differentiate
 //
 // e may read names that equations define, V = 2 * x^2: their definitions are put in their places wherever x is found behind
-// them. A name that is differentiated in time is a coordinate beside x, and held; so is what no equation defines.
+// them. A name that is differentiated in time is a coordinate beside x, and held; so is what no equation defines, and what is defined by
+// derivatives of itself.
 #include "compiler/flatten/flattener.h"
 
 namespace flatten {
@@ -72,9 +73,26 @@ ExprId Flattener::definition_of(ExprId leaf) {
   return symbolic::contains(flat_.pool, value, flat_.pool.variable(node.index, 0)) ? ExprId() : value;
 }
 
+Value Flattener::with_known_numbers(Value value) {
+  if (reacting_) return value;
+  find_definitions();
+  for (ExprId& item : value.items) {
+    const expr::Node node = flat_.pool[item];
+    if (node.op != Op::variable || node.order > 0) continue;
+    const auto found = definitions_.find(node.index);
+    if (found == definitions_.end() || tree_.equations[found->second.equation].mode.valid()) continue;
+    const std::string& name = flat_.variables[flat::VariableId(node.index)].name;
+    if (!model_.overrides.empty() && model_.overrides.contains(names_.find(name))) continue;
+    const ExprId definition = definition_of(item);
+    if (definition.valid() && flat_.pool.is_constant(definition)) item = definition;
+  }
+  return value;
+}
+
 ExprId Flattener::follow_definitions(ExprId e, ExprId by, base::Span span) {
   find_definitions();
-  std::unordered_map<ExprId, ExprId> followed;  // invalid: in progress
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> entered;  // by variable: the orders in progress
+  std::unordered_map<ExprId, ExprId> followed;                            // invalid: in progress
   std::vector<ExprId> open = symbolic::leaves(flat_.pool, e, Op::variable);
   const auto replace = [&](ExprId leaf) {
     auto found = followed.find(leaf);
@@ -89,6 +107,7 @@ ExprId Flattener::follow_definitions(ExprId e, ExprId by, base::Span span) {
       if (place->second.valid()) continue;
       place->second = leaf;
       if (!definition.valid()) continue;
+      entered[flat_.pool[leaf].index].pop_back();
       const ExprId value = symbolic::Substitution(flat_.pool, replace)(definition);
       if (!symbolic::contains(flat_.pool, value, by)) continue;
       if (coordinates_.contains(flat_.pool[leaf].index)) {
@@ -98,8 +117,17 @@ ExprId Flattener::follow_definitions(ExprId e, ExprId by, base::Span span) {
       }
       continue;
     }
+    entered[flat_.pool[leaf].index].push_back(flat_.pool[leaf].order);
     for (ExprId behind : symbolic::leaves(flat_.pool, definition, Op::variable)) {
-      if (!followed.contains(behind)) open.push_back(behind);
+      if (followed.contains(behind)) continue;
+      const std::vector<std::uint32_t>& orders = entered[flat_.pool[behind].index];
+      const auto is_lower = [&](std::uint32_t order) { return order < flat_.pool[behind].order; };
+      if (std::any_of(orders.begin(), orders.end(), is_lower)) {
+        followed.emplace(behind, behind);
+        report_circle(behind, by, span);
+      } else {
+        open.push_back(behind);
+      }
     }
   }
   return symbolic::Substitution(flat_.pool, replace)(e);
@@ -111,12 +139,23 @@ std::string Flattener::leaf_name(ExprId leaf) const {
                                  : flat::print(flat_, leaf);
 }
 
+bool Flattener::has_start(std::uint32_t variable) const {
+  return std::any_of(flat_.conditions.begin(), flat_.conditions.end(),
+                     [&](const flat::Condition& condition) { return condition.variable.value == variable; });
+}
+
+void Flattener::report_circle(ExprId leaf, ExprId by, base::Span span) {
+  const std::uint32_t variable = flat_.pool[leaf].index;
+  if (has_start(variable) || !held_.insert(variable).second) return;
+  const std::string name = leaf_name(flat_.pool.variable(variable, 0));
+  diags_.report(span, diff_in_circle, name, leaf_name(by))
+      .related(tree_.equations[definitions_.at(variable).equation].span, "its definition")
+      .hint("give `{}` a start to say that it is a state of its own, which is held", name);
+}
+
 void Flattener::report_held(ExprId leaf, ExprId by, base::Span span) {
   const std::uint32_t variable = flat_.pool[leaf].index;
-  const bool has_start =
-      std::any_of(flat_.conditions.begin(), flat_.conditions.end(),
-                  [&](const flat::Condition& condition) { return condition.variable.value == variable; });
-  if (has_start || !held_.insert(variable).second) return;  // a coordinate, and said to be one
+  if (has_start(variable) || !held_.insert(variable).second) return;  // a coordinate, and said to be one
   const std::string name = leaf_name(flat_.pool.variable(variable, 0));
   diags_.report(span, held_in_diff, name, leaf_name(by))
       .related(tree_.equations[definitions_.at(variable).equation].span, "this equation makes it depend on `{}`",

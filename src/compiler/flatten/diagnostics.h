@@ -30,5 +30,13 @@ inline constexpr diag::Kind<std::string, std::string> diff_of_unknown{
     "T011", "how `{}` depends on `{}` is not known: no equation says what it is"};
 inline constexpr diag::Kind<std::string> needs_history{
     "T012", "the check `{}` would have to remember more than a run can keep"};
+inline constexpr diag::Kind<std::size_t, std::size_t> too_large{
+    "T013", "the model grows too large here: more than {} scalar expressions, or {} steps of work on them"};
+inline constexpr diag::Kind<std::string, std::size_t, std::size_t> too_many_products{
+    "T014", "{} makes {} products of scalars; a model has at most {} scalar expressions"};
+inline constexpr diag::Kind<std::string_view, std::size_t, std::size_t> too_many_scalars{
+    "T015", "`{}` has {} components; a model has at most {} scalar expressions"};
+inline constexpr diag::Kind<std::string, std::string> diff_in_circle{
+    "T016", "`{}` is defined by its own derivatives: `diff` cannot say how it depends on `{}`"};
 
 }  // namespace flatten

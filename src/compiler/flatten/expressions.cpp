@@ -4,6 +4,7 @@
 //
 // By recursion on the tree; functions are called by expanding them (functions.cpp). Work on vectors is component by component, scalars and
 // the literal 0 spread.
+#include "compiler/expr/budget.h"
 #include "compiler/flatten/flattener.h"
 
 namespace flatten {
@@ -32,6 +33,7 @@ Value Flattener::evaluate_in(const check::Scope* counted, NodeId id, const Scope
 Value Flattener::evaluate(NodeId id, const Scope* scope) {
   const parse::Node& node = tree_[id];
   expr::Pool& pool = flat_.pool;
+  expr::Budget::work_on(node.span);
   auto child = [&](std::uint32_t i) { return evaluate(tree_.child(id, i), scope); };
   switch (node.kind) {
     case NodeKind::number:
@@ -75,7 +77,7 @@ Value Flattener::evaluate(NodeId id, const Scope* scope) {
       Value result = child(0);
       for (std::uint32_t i = 1; i < node.child_count; ++i) {
         bool divide = tree_.children[node.first_child + i].op == parse::Op::divide;
-        result = divide ? component_wise(Op::divide, result, child(i)) : product(result, child(i));
+        result = divide ? component_wise(Op::divide, result, child(i)) : product(result, child(i), node.span);
       }
       return result;
     }
@@ -143,7 +145,7 @@ Value Flattener::component(NodeId id, const Scope* scope) {
   const auto i = static_cast<std::uint32_t>(constant_in(tree_.child(id, 1), scope)) - 1;
   const auto j = node.child_count == 3 ? static_cast<std::uint32_t>(constant_in(tree_.child(id, 2), scope)) - 1 : 0;
   const auto part = [&](const Value& base) {
-    return node.child_count == 3 ? scalar(base.items[i * base.shape.columns + j]) : row(base, i);
+    return node.child_count == 3 && !base.zero ? scalar(base.items[i * base.shape.columns + j]) : row(base, i);
   };
   const NodeId whole = tree_.child(id, 0);
   if (const Value* kept = kept_value(whole, scope)) return part(*kept);
@@ -171,6 +173,7 @@ double Flattener::constant_in(NodeId id, const Scope* scope) {
 }
 
 Value Flattener::row(const Value& base, std::uint32_t i) {
+  if (base.zero) return base;
   if (!base.shape.is_matrix()) return scalar(base.items[i]);
   Value result{Shape::vector(base.shape.columns), {}, false};
   for (std::uint32_t j = 0; j < base.shape.columns; ++j) result.items.push_back(base.items[i * base.shape.columns + j]);
@@ -204,8 +207,7 @@ Value Flattener::symbol_value(base::NameId name) {
 }
 
 Value Flattener::device_value(NodeId id) {
-  const parse::Node& base = tree_[tree_.child(id, 0)];
-  base::NameId name = names_.find(names_.text(base.name) + "." + names_.text(tree_[id].name));
+  const base::NameId name = names_.find(parse::print(tree_, names_, id));  // as its shape was found
   TACTUS_CHECK(name.valid());
   return symbol_value(name);
 }
@@ -241,9 +243,20 @@ void Flattener::report_noise_differentiated(base::Span span) {
   diags_.report(span, noise_differentiated).hint("let it pass a filter, `T * y' + y = noise(1);`, and use y and y'");
 }
 
-Value Flattener::product(const Value& a, const Value& b) {
-  if (a.shape.is_matrix() && !b.shape.is_scalar() && !b.zero) return algebra_.multiply(a, b);
-  return component_wise(Op::multiply, a, b);
+Value Flattener::product(const Value& a, const Value& b, base::Span span) {
+  if (!a.shape.is_matrix() || b.shape.is_scalar() || b.zero) return component_wise(Op::multiply, a, b);
+  constexpr std::size_t small = 10'000;
+  const bool is_small = a.items.size() * b.shape.columns <= small;
+  if (is_small) return algebra_.multiply(a, b);
+  const Value left = with_known_numbers(a), right = with_known_numbers(b);
+  const std::size_t count = algebra_.count_products(left, right);
+  if (expr::Budget::has_room(2 * count)) return algebra_.multiply(left, right);
+  diags_
+      .report(span, too_many_products, fmt::format("{} times {}", describe(a.shape), describe(b.shape)), count,
+              expr::most_expressions)
+      .hint("multiply by a vector instead, `A * (B * x)` for `(A * B) * x`; zeros that are known cost nothing");
+  const Shape shape = b.shape.is_vector() ? Shape::vector(a.shape.rows) : Shape::matrix(a.shape.rows, b.shape.columns);
+  return {shape, std::vector<ExprId>(shape.size(), flat_.pool.constant(0)), false};
 }
 
 Value Flattener::compare(parse::Op op, ExprId a, ExprId b) {

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "compiler/check/target.h"
+#include "compiler/expr/budget.h"
 #include "compiler/flatten/flattener.h"
 
 namespace flatten {
@@ -69,6 +70,12 @@ void Flattener::place(SymbolId id) {
   const std::string& name = names_.text(symbol.name);
   Value& value = places_[id.value];
   value.shape = symbol.shape;
+  expr::Budget::work_on(symbol.span);
+  if (!expr::Budget::has_room(symbol.shape.size())) {
+    diags_.report(symbol.span, too_many_scalars, name, symbol.shape.size(), expr::most_expressions);
+    value.items.assign(symbol.shape.size(), flat_.pool.time());
+    return;
+  }
   switch (symbol.role) {
     case Role::variable: {
       if (symbol.is_of_jump()) {

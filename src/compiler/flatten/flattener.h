@@ -97,10 +97,15 @@ class Flattener {
   void add_coordinates(NodeId id);
   // What an equation says a leaf is; invalid when none does, or while that equation is being evaluated.
   ExprId definition_of(ExprId leaf);
+  // Names that an equation of all modes makes numbers, `M = x * identity(3)` most of M, as these numbers.
+  Value with_known_numbers(Value value);
   // e with the definitions of all names behind which `by` is found.
   ExprId follow_definitions(ExprId e, ExprId by, base::Span span);
   std::string leaf_name(ExprId leaf) const;
+  bool has_start(std::uint32_t variable) const;
   void report_held(ExprId leaf, ExprId by, base::Span span);
+  // A name that is found again, with more primes, behind its own definition.
+  void report_circle(ExprId leaf, ExprId by, base::Span span);
   // diff(V, x), where V is neither defined by an equation V = .. nor a coordinate: how it depends on x is not known.
   void report_differentiated_without_definition();
 
@@ -138,7 +143,8 @@ class Flattener {
   Value device_value(NodeId id);
   Value derivative(Value value, std::uint32_t count, base::Span span);
   void report_noise_differentiated(base::Span span);
-  Value product(const Value& a, const Value& b);
+  // Empty of everything but zeros, after reporting, where it would outgrow the model.
+  Value product(const Value& a, const Value& b, base::Span span);
   Value compare(parse::Op op, ExprId a, ExprId b);
   ExprId between(ExprId low, ExprId x, ExprId high);
   // A plain vector used as a box is its bottom-left corner; the side is 50, as in seed 000 section 4.1.

@@ -12,15 +12,41 @@ Value LinearAlgebra::multiply(const Value& a, const Value& b) {
   std::uint32_t inner = a.shape.columns;
   std::uint32_t columns = b.shape.columns;
   Value result{b.shape.is_vector() ? Shape::vector(a.shape.rows) : Shape::matrix(a.shape.rows, columns), {}, false};
+  const ExprId zero = pool_.constant(0);
+  const Rows of_b = nonzero(b, inner, columns);
+  result.items.assign(std::size_t{a.shape.rows} * columns, zero);
   for (std::uint32_t i = 0; i < a.shape.rows; ++i) {
-    for (std::uint32_t j = 0; j < columns; ++j) {
-      ExprId sum = pool_.constant(0);
-      for (std::uint32_t k = 0; k < inner; ++k)
-        sum = pool_.add(sum, pool_.multiply(a.items[i * inner + k], b.items[k * columns + j]));
-      result.items.push_back(sum);
+    for (std::uint32_t k = 0; k < inner; ++k) {
+      const ExprId factor = a.items[i * inner + k];
+      if (factor == zero) continue;
+      for (std::uint32_t j : of_b[k]) {
+        ExprId& sum = result.items[i * columns + j];
+        sum = pool_.add(sum, pool_.multiply(factor, b.items[k * columns + j]));
+      }
     }
   }
   return result;
+}
+
+std::size_t LinearAlgebra::count_products(const Value& a, const Value& b) {
+  const ExprId zero = pool_.constant(0);
+  const Rows of_b = nonzero(b, a.shape.columns, b.shape.columns);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < a.items.size(); ++i) {
+    if (a.items[i] != zero) count += of_b[i % a.shape.columns].size();
+  }
+  return count;
+}
+
+LinearAlgebra::Rows LinearAlgebra::nonzero(const Value& a, std::uint32_t rows, std::uint32_t columns) {
+  const ExprId zero = pool_.constant(0);
+  Rows places(rows);
+  for (std::uint32_t i = 0; i < rows; ++i) {
+    for (std::uint32_t j = 0; j < columns; ++j) {
+      if (a.items[i * columns + j] != zero) places[i].push_back(j);
+    }
+  }
+  return places;
 }
 
 ExprId LinearAlgebra::dot(const Value& a, const Value& b) {
@@ -36,10 +62,11 @@ ExprId LinearAlgebra::norm(const Value& a) {
 }
 
 Value LinearAlgebra::cross(const Value& a, const Value& b) {
+  if (a.zero && b.zero) return a;
   auto part = [&](std::uint32_t i, std::uint32_t j) {
-    return pool_.subtract(pool_.multiply(a.items[i], b.items[j]), pool_.multiply(a.items[j], b.items[i]));
+    return pool_.subtract(pool_.multiply(a.item(i), b.item(j)), pool_.multiply(a.item(j), b.item(i)));
   };
-  if (a.items.size() == 2) return {Shape::scalar(), {part(0, 1)}, false};
+  if (a.items.size() == 2 || b.items.size() == 2) return {Shape::scalar(), {part(0, 1)}, false};
   return {Shape::vector(3), {part(1, 2), part(2, 0), part(0, 1)}, false};
 }
 
@@ -64,8 +91,8 @@ Value LinearAlgebra::project(const Value& a, const Value& b) {
 Value LinearAlgebra::rotate(const Value& a, ExprId angle) {
   ExprId c = pool_.make(Op::cos, angle);
   ExprId s = pool_.make(Op::sin, angle);
-  ExprId x = a.items[0];
-  ExprId y = a.items[1];
+  ExprId x = a.item(0);
+  ExprId y = a.item(1);
   return {Shape::vector(2),
           {pool_.subtract(pool_.multiply(c, x), pool_.multiply(s, y)),
            pool_.add(pool_.multiply(s, x), pool_.multiply(c, y))},
@@ -76,18 +103,19 @@ Value LinearAlgebra::rotate(const Value& a, ExprId angle) {
 Value LinearAlgebra::rotate(const Value& a, const Value& axis, ExprId angle) {
   ExprId c = pool_.make(Op::cos, angle);
   ExprId s = pool_.make(Op::sin, angle);
-  Value k = direction(axis);
+  Value k = axis.zero ? axis : direction(axis);
   Value side = cross(k, a);
   ExprId along = pool_.multiply(dot(k, a), pool_.subtract(pool_.constant(1), c));
   Value result{Shape::vector(3), {}, false};
   for (std::uint32_t i = 0; i < 3; ++i) {
-    ExprId turned = pool_.add(pool_.multiply(a.items[i], c), pool_.multiply(side.items[i], s));
-    result.items.push_back(pool_.add(turned, pool_.multiply(k.items[i], along)));
+    ExprId turned = pool_.add(pool_.multiply(a.item(i), c), pool_.multiply(side.item(i), s));
+    result.items.push_back(pool_.add(turned, pool_.multiply(k.item(i), along)));
   }
   return result;
 }
 
 Value LinearAlgebra::transpose(const Value& a) {
+  if (a.zero) return a;
   Value result{Shape::matrix(a.shape.columns, a.shape.rows), {}, false};
   for (std::uint32_t j = 0; j < a.shape.columns; ++j) {
     for (std::uint32_t i = 0; i < a.shape.rows; ++i) result.items.push_back(a.items[i * a.shape.columns + j]);
@@ -138,7 +166,7 @@ Value LinearAlgebra::inverse(const Value& a) {
 
 Value LinearAlgebra::skew(const Value& a) {
   ExprId zero = pool_.constant(0);
-  ExprId x = a.items[0], y = a.items[1], z = a.items[2];
+  ExprId x = a.item(0), y = a.item(1), z = a.item(2);
   return {Shape::matrix(3, 3), {zero, pool_.negate(z), y, z, zero, pool_.negate(x), pool_.negate(y), x, zero}, false};
 }
 

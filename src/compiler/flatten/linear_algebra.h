@@ -17,11 +17,13 @@ struct Value {
   expr::ExprId item(std::uint32_t i) const { return items.size() == 1 ? items[0] : items[i]; }
 };
 
+// Every vector may be the literal 0.
 class LinearAlgebra {
  public:
   explicit LinearAlgebra(expr::Pool& pool) : pool_(pool) {}
 
-  Value multiply(const Value& a, const Value& b);  // a is a matrix
+  Value multiply(const Value& a, const Value& b);              // a is a matrix; known zeros cost nothing
+  std::size_t count_products(const Value& a, const Value& b);  // of scalars, that `multiply` makes
   expr::ExprId dot(const Value& a, const Value& b);
   expr::ExprId norm(const Value& a);
   Value cross(const Value& a, const Value& b);                          // of two vectors of 2: the scalar a1 b2 - a2 b1
@@ -36,6 +38,10 @@ class LinearAlgebra {
   Value diagonal(const std::vector<expr::ExprId>& items);
 
  private:
+  using Rows = std::vector<std::vector<std::uint32_t>>;
+
+  // By row, the columns where something other than the number 0 stands.
+  Rows nonzero(const Value& a, std::uint32_t rows, std::uint32_t columns);
   expr::ExprId minor(const Value& a, std::vector<std::uint32_t>& rows, std::vector<std::uint32_t>& columns);
 
   expr::Pool& pool_;

@@ -17,6 +17,7 @@ inline constexpr diag::Kind<Text, Text> nothing_to_enforce{
     "J004", "`{}` enforces velocities, but {} has no constraint with a force of its own"};
 inline constexpr diag::Kind<Text, Text, Text> not_there_after{"J005",
                                                               "`{}` asks for `next({})`, which does not exist in {}"};
+inline constexpr diag::Kind<Text, Text, Text> not_there_before{"J010", "`{}` reads `{}`, which does not exist in `{}`"};
 inline constexpr diag::Kind<Text, Text> several_structures{
     "J006", "`{}` asks for what is algebraic after it, and enters modes with different equations: {}"};
 // What follows fails only where a run comes to it: `check` tells, and a run goes on until then, as with guards that overlap.

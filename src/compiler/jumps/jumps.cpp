@@ -78,11 +78,15 @@ class Jump {
       if (mentioned_.contains(q) || known_[source_].has(q)) continue;
       if (!model_.variables[flat::VariableId(q.variable)].is_absent) wanted.push_back(q);
     }
+    for_each_read_before([&](Quantity q) {
+      if (!known_[source_].has(q) && !model_.variables[flat::VariableId(q.variable)].is_absent) wanted.push_back(q);
+    });
     return wanted;
   }
 
   std::optional<structure::Jump> make() {
     find_mentioned();
+    if (!knows_what_is_read()) return std::nullopt;
     for (flat::Equation equation : transition_.equations) {
       equation.left = here(equation.left);
       equation.right = here(equation.right);
@@ -108,6 +112,31 @@ class Jump {
   }
 
  private:
+  // What the equations of the transition read of the time before it.
+  template <class Visit>
+  void for_each_read_before(Visit visit) const {
+    for (const flat::Equation& equation : transition_.equations) {
+      for (ExprId side : {equation.left, equation.right}) {
+        for (ExprId leaf : symbolic::leaves(pool_, side, Op::variable)) {
+          if (!model_.variables[flat::VariableId(pool_[leaf].index)].is_of_jump) visit(quantity_of(pool_, leaf));
+        }
+      }
+    }
+  }
+
+  bool knows_what_is_read() {
+    bool is_sound = true;
+    for_each_read_before([&](Quantity q) {
+      if (known_[source_].has(q) || !is_sound) return;
+      is_sound = false;
+      diags_
+          .report(transition_.span, not_there_before, transition_.name, name_of(q),
+                  modes::describe(model_, structures_.list[source_].combinations.front()))
+          .hint("read what exists in the mode that is left; or let it be defined in all modes");
+    });
+    return is_sound;
+  }
+
   std::set<Quantity> states_after() const {
     std::set<Quantity> states;
     for (std::uint32_t t : targets_) states.insert(known_[t].states.begin(), known_[t].states.end());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "abi/model.h"
+#include "compiler/flat/delay_memory.h"
 #include "compiler/lower/lowering.h"
 
 namespace lower {
@@ -79,12 +80,7 @@ void Lowering::build_watch() {
   program_.watch = builder.take();
 }
 
-std::uint32_t Lowering::delay_capacity(ExprId duration) const {
-  constexpr double fewest = 64, usual = 4096, most = 65536;
-  const auto step = model_.settings.step_size;
-  if (!step || !pool_.is_constant(duration)) return static_cast<std::uint32_t>(usual);
-  return static_cast<std::uint32_t>(std::clamp(std::ceil(pool_[duration].number / *step) + 16, fewest, most));
-}
+std::uint32_t Lowering::delay_capacity(ExprId duration) const { return flat::delay_capacity(model_, duration); }
 
 void Lowering::build_handlers() {
   for (std::uint32_t e = 0; e < model_.events.size(); ++e) {

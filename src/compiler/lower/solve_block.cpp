@@ -1,6 +1,7 @@
 #include "compiler/lower/solve_block.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/check.h"
 #include "compiler/lower/eliminate.h"
@@ -8,6 +9,8 @@
 
 namespace lower {
 namespace {
+
+constexpr std::size_t many_leaves = 64;  // of an equation: all its derivatives are then worked out at once
 
 // Cramer's rule for up to 3 unknowns; sets the solution's values and determinant.
 void cramer(expr::Pool& pool, Solution& solution) {
@@ -42,6 +45,15 @@ void cramer(expr::Pool& pool, Solution& solution) {
   }
 }
 
+// Whether `e` reads nothing of `unknowns` that `other` does not read: x in `x = x - y + t` falls out when it is solved for y by sums,
+// and stays when it is isolated.
+bool reads_no_more(const expr::Pool& pool, ExprId e, ExprId other, const std::vector<ExprId>& unknowns) {
+  const auto read = symbolic::leaves(pool, e, expr::Op::variable);
+  return std::all_of(read.begin(), read.end(), [&](ExprId leaf) {
+    return std::find(unknowns.begin(), unknowns.end(), leaf) == unknowns.end() || symbolic::contains(pool, other, leaf);
+  });
+}
+
 // What is left of a linear block, then the unknowns that were written out, the last one first.
 std::vector<Solution> make_smaller(expr::Pool& pool, const structure::System& system, const structure::Block& block,
                                    Solution whole, const Facts& facts) {
@@ -73,7 +85,8 @@ std::vector<Solution> make_smaller(expr::Pool& pool, const structure::System& sy
     one.values = {step->value};
     if (step->is_as_written) {
       const flat::Equation& equation = system.equations[block.equations[step->row]];
-      if (auto value = symbolic::solve(pool, equation.left, equation.right, one.unknowns[0])) one.values = {*value};
+      const auto value = symbolic::solve(pool, equation.left, equation.right, one.unknowns[0]);
+      if (value && reads_no_more(pool, *value, step->value, whole.unknowns)) one.values = {*value};
     }
     solutions.push_back(std::move(one));
   }
@@ -113,13 +126,22 @@ std::vector<Solution> solve_block(expr::Pool& pool, const structure::System& sys
   for (std::size_t i = 0; i < n; ++i) {
     const flat::Equation& equation = system.equations[block.equations[i]];
     residuals.push_back(pool.subtract(equation.left, equation.right));
-    for (ExprId leaf : symbolic::leaves(pool, residuals[i], expr::Op::variable)) {
+    const std::vector<ExprId> leaves = symbolic::leaves(pool, residuals[i], expr::Op::variable);
+    const std::unordered_map<ExprId, ExprId> slopes =
+        leaves.size() > many_leaves ? symbolic::gradient(pool, residuals[i]) : std::unordered_map<ExprId, ExprId>();
+    for (ExprId leaf : leaves) {
       auto at = std::find(solution.unknowns.begin(), solution.unknowns.end(), leaf);
       if (at == solution.unknowns.end()) continue;
-      const auto slope = symbolic::differentiate(pool, residuals[i], leaf);
-      TACTUS_CHECK(slope.has_value());  // the phase of noise depends on no unknown
-      solution.matrix[i * n + static_cast<std::size_t>(at - solution.unknowns.begin())] = *slope;
-      auto read = symbolic::leaves(pool, *slope, expr::Op::variable);
+      ExprId slope = pool.constant(0);
+      if (leaves.size() <= many_leaves) {
+        const auto alone = symbolic::differentiate(pool, residuals[i], leaf);
+        TACTUS_CHECK(alone.has_value());  // the phase of noise depends on no unknown
+        slope = *alone;
+      } else if (auto found = slopes.find(leaf); found != slopes.end()) {
+        slope = found->second;
+      }
+      solution.matrix[i * n + static_cast<std::size_t>(at - solution.unknowns.begin())] = slope;
+      auto read = symbolic::leaves(pool, slope, expr::Op::variable);
       if (std::any_of(read.begin(), read.end(), is_unknown)) linear = false;
     }
   }

@@ -12,7 +12,9 @@ void Lowering::find_static() {
     auto all_static = [&](const std::vector<ExprId>& list) {
       return std::all_of(list.begin(), list.end(), [&](ExprId e) { return is_static(e, &solution); });
     };
-    bool yes = all_static(solution.values) &&
+    // A right side of 0 gives 0 whatever the determinant is, which must not vanish all the same.
+    const bool has_static_determinant = !solution.determinant.valid() || is_static(solution.determinant, &solution);
+    bool yes = all_static(solution.values) && has_static_determinant &&
                (solution.kind == Solution::direct || (all_static(solution.matrix) && all_static(solution.right)));
     if (!yes) continue;
     static_block_[b] = true;

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "compiler/expr/budget.h"
 #include "compiler/modes/diagnostics.h"
 #include "compiler/symbolic/symbolic.h"
 
@@ -157,6 +158,9 @@ class Splitting {
           .hint("where all modes say what the same names are (`a = ..` in each of them), they share a structure");
       return false;
     }
+    // Each structure has a copy of all expressions.
+    if (order.size() > 1 && order.size() * model_.pool.size() > 4 * expr::most_expressions)
+      throw expr::Outgrown{model_.automata.front().span};
     for (const Signature& signature : order) {
       Structure structure;
       structure.combinations = std::move(groups[signature]);

@@ -318,6 +318,10 @@ bool Parser::read_accesses(std::vector<Access>& accesses, bool with_values) {
     Access access;
     access.variable = read_variable();
     if (!access.variable.valid()) return false;
+    if (with_values && at(TokenKind::equal) && tree_[access.variable].kind != NodeKind::name) {
+      report_expected("a name of its own before `=`").hint("for example `writes rate = x'`");
+      return false;
+    }
     if (with_values && accept(TokenKind::equal)) {
       access.value = read_arithmetic();
       if (!access.value.valid()) return false;

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,11 +16,15 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "process/child.h"
+
 namespace proof {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using process::Descriptor;
+using process::write_all;
 
 constexpr int memory_mb = 1024;
 
@@ -29,69 +32,6 @@ bool is_program(const std::string& path) {
   struct stat status;
   return ::stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && ::access(path.c_str(), X_OK) == 0;
 }
-
-class Descriptor {
- public:
-  explicit Descriptor(int number = -1) : number_(number) {}
-  ~Descriptor() { close(); }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  int number() const { return number_; }
-  void close() {
-    if (number_ >= 0) ::close(number_);
-    number_ = -1;
-  }
-
- private:
-  int number_;
-};
-
-bool write_all(int to, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(to, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
-}
-
-// Our own process group, standard input from `input`, output to `output`, messages to nowhere, signals as a program expects them.
-class Spawning {
- public:
-  Spawning(int input, int output) {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawn_file_actions_adddup2(&actions_, input, STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions_, output, STDOUT_FILENO);
-    posix_spawn_file_actions_addopen(&actions_, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawnattr_init(&attributes_);
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    for (const int number : {SIGPIPE, SIGINT, SIGTERM}) sigaddset(&usual, number);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &usual);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  }
-  ~Spawning() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  Spawning(const Spawning&) = delete;
-  Spawning& operator=(const Spawning&) = delete;
-
-  bool start(const std::string& path, double seconds, pid_t& child) const {
-    std::string words[] = {"z3", "-smt2", "-in", fmt::format("-T:{:.0f}", std::ceil(seconds) + 1),
-                           fmt::format("-memory:{}", memory_mb)};
-    char* arguments[] = {words[0].data(), words[1].data(), words[2].data(), words[3].data(), words[4].data(), nullptr};
-    return posix_spawn(&child, path.c_str(), &actions_, &attributes_, arguments, environ) == 0;
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
 
 void end_child(pid_t child) {
   ::kill(-child, SIGKILL);
@@ -153,8 +93,11 @@ SolverProcess::Reply SolverProcess::ask(const std::string& script, double second
   if (::pipe2(ends, O_CLOEXEC) != 0) return reply;
   const Descriptor from(ends[0]);
   Descriptor to(ends[1]);
-  pid_t child = 0;
-  if (!Spawning(input.number(), to.number()).start(path_, seconds, child)) return reply;
+  const pid_t child = process::spawn(
+      path_,
+      {"z3", "-smt2", "-in", fmt::format("-T:{:.0f}", std::ceil(seconds) + 1), fmt::format("-memory:{}", memory_mb)},
+      input.number(), to.number(), process::Messages::nowhere);
+  if (child < 0) return reply;
   to.close();
   reply.end = read_reply(from.number(), deadline, reply.text);
   end_child(child);

@@ -114,4 +114,11 @@ std::optional<std::uint32_t> load(const std::string& path, diag::SourceMap& sour
   return add(path, std::move(text), sources, diags);
 }
 
+bool report_refusal(const Reading& reading, const std::string& path, base::Span written, diag::Sink& diags) {
+  if (reading.refusal.empty()) return false;
+  diag::Sink::Reported reported = diags.report(written, file_refused, path, reading.refusal);
+  if (!reading.hint.empty()) reported.hint("{}", reading.hint);
+  return true;
+}
+
 }  // namespace source

@@ -7,7 +7,9 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
+#include "base/span.h"
 #include "diag/sink.h"
 #include "diag/source_map.h"
 
@@ -28,7 +30,26 @@ struct File {
   std::string name;  // for messages, and for what it names itself
   std::string text;
 };
-// `path` as it is written in the file called `from`; empty when there is none, or it cannot be read.
-using Reader = std::function<std::optional<File>(const std::string& from, const std::string& path)>;
+// What became of a file that a program names. Without a file and without a refusal there is none of that name.
+struct Reading {
+  Reading() = default;
+  Reading(std::optional<File> found) : file(std::move(found)) {}  // NOLINT: a reader may just return its file
+  Reading(File found) : file(std::move(found)) {}                 // NOLINT
+  static Reading refused(std::string reason, std::string hint = "") {
+    Reading reading;
+    reading.refusal = std::move(reason);
+    reading.hint = std::move(hint);
+    return reading;
+  }
+
+  std::optional<File> file;
+  std::string refusal;  // why it is not read: "it lies outside of the model's folder"
+  std::string hint;
+};
+// `path` as it is written in the file called `from`.
+using Reader = std::function<Reading(const std::string& from, const std::string& path)>;
+
+// Reports `file_refused` at `written`. False when nothing was refused.
+bool report_refusal(const Reading& reading, const std::string& path, base::Span written, diag::Sink& diags);
 
 }  // namespace source

@@ -3,6 +3,8 @@
 #include <deque>
 #include <set>
 
+#include "compiler/expr/budget.h"
+#include "compiler/flat/delay_memory.h"
 #include "compiler/structure/diagnostics.h"
 #include "compiler/structure/names.h"
 #include "compiler/symbolic/symbolic.h"
@@ -32,6 +34,16 @@ std::set<std::uint32_t> moving_names(const flat::Model& model, const std::vector
     }
   }
   return names;
+}
+
+// A sample is a time and a value.
+void report_memory(const flat::Model& model, diag::Sink& diags) {
+  std::size_t samples = 0;
+  for (const flat::Delay& delay : model.delays) samples += flat::delay_capacity(model, delay.duration);
+  if (2 * samples <= expr::most_remembered) return;
+  diags.report(model.delays.back().span, memory_too_large, model.delays.size(), samples, expr::most_remembered / 2)
+      .hint("they would take {} MB; a longer `step_size`, shorter delays or fewer of them take less",
+            16 * samples / 1'000'000);
 }
 
 }  // namespace
@@ -133,6 +145,12 @@ void settle_before_the_run(flat::Model& model, const Constants& known, diag::Sin
   for (flat::Delay& delay : model.delays) {
     delay.duration = constants(delay.duration);
     if (said.contains({delay.span.file, delay.span.begin})) continue;
+    if (model.variables[delay.source].is_absent) {
+      diags.report(delay.span, undetermined, variable_name(model, delay.source.value))
+          .hint("it exists in some modes only, and a delay remembers it in all of them");
+      said.emplace(delay.span.file, delay.span.begin);
+      continue;
+    }
     if (!is_static(delay.duration)) {
       diags.report(delay.span, delay_not_static).hint("make it of numbers, constants and parameters");
       said.emplace(delay.span.file, delay.span.begin);
@@ -149,6 +167,7 @@ void settle_before_the_run(flat::Model& model, const Constants& known, diag::Sin
       said.emplace(delay.span.file, delay.span.begin);
     }
   }
+  report_memory(model, diags);
 }
 
 }  // namespace structure

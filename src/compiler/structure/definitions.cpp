@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "compiler/expr/budget.h"
 #include "compiler/structure/diagnostics.h"
 #include "compiler/structure/jumps.h"
 #include "compiler/structure/matching.h"
@@ -326,6 +327,7 @@ std::optional<ExprId> differentiate_in_time(flat::Model& model, const Constants&
                                             const Explain& explain, Orders& orders, diag::Sink& diags,
                                             std::deque<std::uint32_t>* open) {
   expr::Pool& pool = model.pool;
+  expr::Budget::work_on(span);
   ExprId obstacle;
   auto next = symbolic::differentiate_in_time(pool, e, &obstacle, [&](std::uint32_t k) {
     const ExprId rate = flat::rate_of_delay(model, k);

@@ -46,6 +46,11 @@ inline constexpr diag::Kind<Text, Text> too_many_conditions{
     "S021", "one boundary value too many: no start is left that `{}({})` could determine"};
 inline constexpr diag::Kind<> jump_differentiated{
     "S023", "a derivative of this is asked for across a jump, which leaves no trace in it", diag::Severity::warning};
+inline constexpr diag::Kind<std::size_t, std::size_t> too_many_equations{
+    "S025", "the model has {} equations that are not constants; at most {} are compiled"};
+inline constexpr diag::Kind<Text> start_undetermined{"S026", "no equation determines `{}` at the start"};
+inline constexpr diag::Kind<std::size_t, std::size_t, std::size_t> memory_too_large{
+    "S027", "{} delays up to here remember {} samples, more than {}"};
 inline constexpr diag::Kind<> later_with_delay{
     "S022", "boundary values at other times cannot be found for a model with a delay"};
 

@@ -56,6 +56,7 @@ class Starts {
     }
     for (ExprId state : sorted_.states) start.unknowns.push_back(state);
     const std::unordered_map<ExprId, Start> starts = collect_starts(past);
+    if (!knows_what_is_read(starts)) return;
     for (ExprId state : sorted_.states) {
       const Start& found = starts.at(state);
       start.equations.push_back({state, found.value, found.span, 0});
@@ -63,13 +64,40 @@ class Starts {
     }
     auto rows = incidence(pool_, start);
     Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
-    // The motion has a matching, and every state stands alone on the left of its own start.
-    TACTUS_CHECK(std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched) ==
-                 matching.equation_of.end());
+    // The motion has a matching, and every state stands alone on the left of its own start; but what a delay gives, or its rate, may
+    // be all that an unknown is multiplied by.
+    const auto left_over = std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched);
+    if (left_over != matching.equation_of.end()) {
+      const ExprId leaf = start.unknowns[static_cast<std::size_t>(left_over - matching.equation_of.begin())];
+      diags_
+          .report(model_.variables[flat::VariableId(pool_[leaf].index)].span, start_undetermined,
+                  whole_name(leaf_name(model_, leaf)))
+          .hint("before the start all was as it is there: what a delay gives is its source, and the rate of that is 0");
+      return;
+    }
     sort_blocks(start, rows, matching);
   }
 
  private:
+  // A start may read a name that stands in equations of other modes only.
+  bool knows_what_is_read(const std::unordered_map<ExprId, Start>& starts) {
+    const std::set<ExprId> known(sorted_.start.unknowns.begin(), sorted_.start.unknowns.end());
+    const auto is_known = [&](ExprId value, base::Span span) {
+      for (ExprId leaf : symbolic::leaves(pool_, value, Op::variable)) {
+        if (known.contains(leaf)) continue;
+        diags_.report(span, start_undetermined, whole_name(leaf_name(model_, leaf)))
+            .hint("it exists in other modes than those of the start");
+        return false;
+      }
+      return true;
+    };
+    for (ExprId state : sorted_.states) {
+      if (!is_known(starts.at(state).value, starts.at(state).span)) return false;
+    }
+    return std::all_of(sorted_.conditions.begin(), sorted_.conditions.end(),
+                       [&](const Condition& condition) { return is_known(condition.value, condition.span); });
+  }
+
   std::unordered_map<ExprId, Start> collect_starts(symbolic::Substitution& past) {
     std::unordered_map<ExprId, Start> starts;
     const std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());

@@ -1,5 +1,6 @@
 #include "compiler/structure/structure.h"
 
+#include "compiler/expr/budget.h"
 #include "compiler/structure/constants.h"
 #include "compiler/structure/definitions.h"
 #include "compiler/structure/diagnostics.h"
@@ -24,6 +25,11 @@ void ask_for_what_is_drawn(flat::Model& model, const Constants& known, Orders& o
       }
     }
   }
+}
+
+// And so are those that a start reads.
+void ask_for_what_starts_read(flat::Model& model, const Draft& draft, Orders& orders) {
+  for (const flat::Condition& condition : draft.starts) raise_orders(model.pool, condition.value, orders);
 }
 
 // And so are those that a jump reads.
@@ -55,11 +61,17 @@ std::optional<Sorted> sort(flat::Model& model, std::vector<Override>& overrides,
   const auto has_failed = [&] { return diags.error_count() > errors_before; };
 
   Draft draft = fold_constants(model, overrides);
+  if (draft.equations.size() > expr::most_equations) {
+    diags.report(draft.equations[expr::most_equations].span, too_many_equations, draft.equations.size(),
+                 expr::most_equations);
+    return std::nullopt;
+  }
   settle_before_the_run(model, draft.constants, diags);
 
   Orders orders = find_orders(model, draft);
   ask_for_what_is_drawn(model, draft.constants, orders);
   ask_for_what_jumps_read(model, orders);
+  if (begins == Begins::here) ask_for_what_starts_read(model, draft, orders);
   differentiate_definitions(model, draft, orders, diags);
   if (has_failed()) return std::nullopt;
   if (!drop_settled(model, draft, orders, diags)) return std::nullopt;

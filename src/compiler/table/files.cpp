@@ -16,8 +16,10 @@ const Sheet* Files::open(const std::string& path, base::Span written, diag::Sink
   const std::string from = sources_.name(written.file);
   auto [asked, is_new] = asked_.try_emplace({folder_of(from), path}, nullptr);
   if (!is_new) return asked->second;
-  auto file = read_ ? read_(from, path) : std::nullopt;
+  source::Reading reading = read_ ? read_(from, path) : source::Reading();
+  std::optional<source::File>& file = reading.file;
   if (!file) {
+    if (source::report_refusal(reading, path, written, diags)) return nullptr;
     const bool is_absolute = path.starts_with('/') || path.starts_with('\\');
     diags.report(written, file_not_found, path)
         .hint("looked for at `{}`, then in the library; a path begins at the file where it is written",

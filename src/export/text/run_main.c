@@ -1,13 +1,25 @@
 /* The program around an exported model: what `tactus run --out -` does without devices, its inputs being zero. The rows are
- * the same, bit for bit: the plan is that of runtime/sim/plan.cpp, the loop that of runtime/sim/run.cpp.
+ * the same, bit for bit: the plan is that of runtime/sim/plan.cpp, the loop that of runtime/sim/run.cpp. So are the words.
  *
- * Before this text stand the kernel, the model, and: RUN_MODEL (its table), RUN_DOUBLES (layout.size), RUN_STATES and RUN_WARM
- * (counts, at least 1), run_header (the first line), run_columns (places in the outputs section), RUN_COLUMNS (their number). */
+ * Before this text stand the kernel, the words, the model, and: RUN_MODEL (its table), RUN_DOUBLES (layout.size), RUN_STATES,
+ * RUN_WARM and RUN_EVENTS (counts, at least 1), RUN_STRUCTURES (their number), run_header (the first line), run_columns (places in the
+ * outputs section), RUN_COLUMNS (their number). */
+#include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#if defined(__unix__) || defined(__APPLE__)
+#define RUN_POSIX
+#include <sys/stat.h>
+#include <unistd.h>
+#endif
+
+#include "kernel/creeping.h"
+#include "words/failure.h"
 
 static double run_memory[sizeof(tactus_instance) / sizeof(double) + RUN_DOUBLES];
+static double run_room[TK_WORDS_ROOM(RUN_STRUCTURES, RUN_DOUBLES, RUN_STATES) / sizeof(double) + 1];
 static double run_warm[RUN_WARM];
 static double run_x[RUN_STATES];
 static double run_x0[RUN_STATES];
@@ -32,7 +44,21 @@ typedef struct run_state {
   int64_t next_row;
   int has_row;
   double recorded;
+  int has_failed; /* run_why says why */
+  int is_stopped; /* by a `stop when` */
+  int is_stiff;   /* and that was told */
+  int64_t ties_known;
+  int64_t ties_told;
+  int32_t plans_failed;
+  int32_t plans_told;
+  tk_creeping creeping;
 } run_state;
+
+/* Beside tactus_status: the rows cannot be written; somebody wants an end. */
+enum { RUN_NOT_KEPT = -1, RUN_INTERRUPTED = -2 };
+
+static char run_why[1 << 14];
+static char run_hint[1 << 12];
 
 static const double run_grid_slack = 1e-9;
 
@@ -52,6 +78,11 @@ static int run_whole(double ratio, int64_t* count) {
   if (!(nearest >= 1.0) || nearest > 9e15 || tk_abs(ratio - nearest) > run_grid_slack * nearest) return 0;
   *count = (int64_t)nearest;
   return 1;
+}
+
+/* Whether going on by `length` leaves the time where it is, at either end. */
+static int run_is_lost(const run_plan* plan, double length) {
+  return plan->start + length == plan->start || (plan->end > plan->start && plan->end - length == plan->end);
 }
 
 /* NaN in the arguments: not given. 0, or the exit code. */
@@ -98,7 +129,8 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (tactus_needs_energy(solver) && RUN_MODEL.ledger == 0) {
     return run_usage("this solver keeps the balance of an energy, and the model declares none");
   }
-  if (tactus_needs_structure(solver) && !RUN_MODEL.structure) {
+  const tactus_model* any = RUN_MODEL.structure_count > 0 ? RUN_MODEL.structures[0] : &RUN_MODEL;
+  if (tactus_needs_structure(solver) && !any->structure) {
     return run_usage("this solver asks for x' = (J - R) dH/dx + G u, and that form of the model is not known");
   }
   plan->solver = solver;
@@ -106,15 +138,17 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   const int adaptive = tactus_is_adaptive(solver);
   if (adaptive) {
     plan->tolerance = has_tolerance ? tolerance : 1e-6;
+    if (plan->tolerance < 1e-14) return run_usage("such a tolerance cannot be met: 1e-14 is the least");
     const int is_blind = RUN_MODEL.warm_count > 0 || RUN_MODEL.table_count > 0 || RUN_MODEL.delay_count > 0 ||
                          (RUN_MODEL.watch_count > 0 && RUN_MODEL.relation_count == 0);
     const double longest = is_blind ? span / 1000.0 : RUN_MODEL.relation_count > 0 ? span / 100.0 : span;
     plan->step = has_step ? step : longest > 0.0 ? longest : 1.0;
+    if (has_step && run_is_lost(plan, step)) return run_usage("the step is lost in rounding");
   } else {
     if (!has_step) return run_usage("this solver takes fixed steps: give --step");
     plan->step = step;
     const double ratio = span / step;
-    if (ratio > 9e15 || plan->start + step == plan->start || (span > 0.0 && plan->end - step == plan->end)) {
+    if (ratio > 9e15 || run_is_lost(plan, step)) {
       return run_usage("the step is lost in rounding");
     }
     if (!run_whole(ratio, &plan->full_steps)) {
@@ -130,9 +164,13 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
   if (has_every || every != 0.0) {
     if (!(every > 0.0 && every < nothing)) return run_usage("the record period must be positive");
     plan->period = every;
+    if (run_is_lost(plan, every)) return run_usage("the record period is lost in rounding");
+    if (span / every > 1e9 * (1.0 + run_grid_slack))
+      return run_usage("more than 1e9 rows: take a longer record period");
     if (!adaptive) run_whole(every / plan->step, &plan->period_steps);
   } else if (adaptive) {
     plan->period = span > 0.0 ? span / 1000.0 : 1.0;
+    if (span > 0.0 && run_is_lost(plan, plan->period)) plan->period = span;
   } else {
     plan->period_steps = (int64_t)tk_ceil(span / plan->step / 1000.0 * (1.0 - run_grid_slack));
     if (plan->period_steps < 1) plan->period_steps = 1;
@@ -155,74 +193,204 @@ static void run_restore_warm(run_state* run) {
     tactus_data(run->instance)[RUN_MODEL.layout.warm + i] = run_warm[i];
 }
 
-/* The shortest text that reads back as the same bits, as `tactus run` writes it: 15 digits when they do, then 16, then 17, without
- * zeros at their end; as a plain number or with an exponent, whichever is shorter. */
-static void run_print(double value) {
-  char text[40];
-  char digits[20];
-  int count = 0;
-  int exponent = 0;
-  if (value != value || value - value != 0.0) {
-    fputs(value != value ? "nan" : value > 0.0 ? "inf" : "-inf", stdout);
-    return;
+/* ---- what is told ---- */
+
+static volatile sig_atomic_t run_signal;
+static void run_interrupt(int number) {
+  run_signal = number;
+  (void)signal(number, SIG_DFL); /* a second time it ends at once */
+}
+
+static void run_note(const tk_text* words) {
+  if (words->length > 0) fprintf(stderr, "%s: note: %s\n", RUN_MODEL.name, words->at);
+}
+
+/* Keeps why a call failed, the first time; returns its status. */
+static int run_fail(run_state* run, int status, int is_starting) {
+  if (status == TACTUS_STOPPED) {
+    char note[1024];
+    tk_text words = tk_text_in(note, sizeof note);
+    tk_note_stop(&RUN_MODEL, run->instance, &words);
+    run_note(&words);
+    run->is_stopped = 1;
+    return status;
   }
-  for (int precision = 14; precision <= 16; precision++) {
-    snprintf(text, sizeof text, "%.*e", precision, value);
-    if (strtod(text, NULL) == value) break;
-    /* Below a power of two doubles lie closer together than above: the next number of so many digits may be it. */
-    char* last = strchr(text, 'e') - 1;
-    if (precision < 16 && *last < '9') {
-      ++*last;
-      if (strtod(text, NULL) == value) break;
-    }
+  if (run->has_failed) return status;
+  tk_text why = tk_text_in(run_why, sizeof run_why);
+  tk_text hint = tk_text_in(run_hint, sizeof run_hint);
+  (void)tk_describe_failure(&RUN_MODEL, run->instance, status, is_starting, run_room, &why, &hint);
+  run->has_failed = 1;
+  return status;
+}
+
+/* A fixed step failed: told of the instant at which it did, not of the step's beginning. */
+static int run_fail_in_step(run_state* run, int status, double h) {
+  double time;
+  const double* states;
+  const uint32_t count = tk_active(&RUN_MODEL, run->instance)->state_count;
+  run->instance->status = status;
+  if (run->has_failed ||
+      !tk_find_failed_evaluation(&RUN_MODEL, run->instance, run->plan.solver, h, run_room, &time, &states))
+    return run_fail(run, status, 0);
+  const double from = run->instance->time;
+  for (uint32_t i = 0; i < count; i++) {
+    run_x[i] = run_states(run)[i];
+    run_states(run)[i] = states[i];
   }
-  for (const char* c = text; *c; c++) {
-    if (*c == 'e') {
-      exponent = atoi(c + 1);
-      break;
-    }
-    if (*c >= '0' && *c <= '9') digits[count++] = *c;
+  run->instance->time = time;
+  (void)run_fail(run, status, 0);
+  run->instance->time = from;
+  for (uint32_t i = 0; i < count; i++) run_states(run)[i] = run_x[i];
+  return status;
+}
+
+/* A table that hears of each broken `check`; all else is that of `inner`. */
+typedef struct run_listening {
+  tactus_model table; /* first: the kernel hands back its address */
+  const tactus_model* inner;
+} run_listening;
+static run_listening run_parts[RUN_STRUCTURES + 1];
+static const tactus_model* run_structures[RUN_STRUCTURES + 1];
+static double run_broken[RUN_EVENTS]; /* when it was */
+
+static int run_hear(const tactus_model* model, tactus_instance* instance, uint32_t event) {
+  const tactus_model* inner = ((const run_listening*)(const void*)model)->inner;
+  const int is_check = inner->events[event].kind == TACTUS_CHECK && inner->events[event].pulse == 0;
+  if (is_check && instance->is_planning == 0) run_broken[event] = instance->time;
+  return inner->fire ? inner->fire(inner, instance, event) : TACTUS_OK;
+}
+
+static const tactus_model* run_listen_to(const tactus_model* inner, uint32_t part) {
+  run_parts[part].table = *inner;
+  run_parts[part].inner = inner;
+  run_parts[part].table.fire = run_hear;
+  return &run_parts[part].table;
+}
+
+/* The table that events are run by. */
+static const tactus_model* run_listen(void) {
+  static tactus_model whole;
+  if (RUN_MODEL.structure_count == 0) return run_listen_to(&RUN_MODEL, 0);
+  for (uint32_t k = 0; k < RUN_MODEL.structure_count; k++)
+    run_structures[k] = run_listen_to(RUN_MODEL.structures[k], k);
+  whole = RUN_MODEL;
+  whole.structures = run_structures;
+  return &whole;
+}
+static const tactus_model* run_table;
+
+/* The motion has come to rest on a surface, or slides along one, or left one; a plan found nothing: never silently. */
+static void run_tell(run_state* run) {
+  enum { most = 6 };
+  const tactus_model* model = tk_active(&RUN_MODEL, run->instance);
+  char note[1024];
+  const int64_t ties = tk_ties_told(run->instance);
+  for (; run->ties_known < ties; run->ties_known++) {
+    if (ties - run->ties_known > TK_TIES_TOLD || ++run->ties_told > most) continue;
+    const tk_tie_told told = tk_told_of_tie(model, run->instance, run->ties_known);
+    tk_text words = tk_text_in(note, sizeof note);
+    tk_note_tie(model, &told, &words);
+    run_note(&words);
   }
-  while (count > 1 && digits[count - 1] == '0') count--;
-  const int size = exponent < 0 ? -exponent : exponent;
-  const int with_exponent = count + (count > 1) + (size < 100 ? 4 : 5);
-  const int plain = exponent < 0 ? 1 + count - exponent : exponent + 1 < count ? count + 1 : exponent + 1;
-  if (text[0] == '-') putchar('-');
-  if (with_exponent < plain) {
-    putchar(digits[0]);
-    if (count > 1) printf(".%.*s", count - 1, digits + 1);
-    printf("e%c%02d", exponent < 0 ? '-' : '+', size);
-    return;
+  for (; run->plans_failed < run->instance->plans_failed; run->plans_failed++) {
+    if (++run->plans_told > most) continue;
+    tk_text words = tk_text_in(note, sizeof note);
+    tk_note_failed_plan(run->instance, &words);
+    run_note(&words);
   }
-  if (exponent < 0) {
-    fputs("0.", stdout);
-    for (int k = 1; k < size; k++) putchar('0');
-    printf("%.*s", count, digits);
-    return;
+}
+
+/* Once, after an adaptive step: stability and not accuracy may set the steps of an explicit method. */
+static void run_tell_of_stiffness(run_state* run) {
+  char note[1024];
+  if (run->is_stiff || run->instance->stiff_steps < TACTUS_STIFF) return;
+  run->is_stiff = 1;
+  tk_text words = tk_text_in(note, sizeof note);
+  tk_note_stiffness(run->instance, run->plan.solver, &words);
+  tk_put(&words, "; --solver rosenbrock would take longer ones");
+  run_note(&words);
+}
+
+/* What `check` says and was broken; how many. */
+static int run_tell_of_checks(const run_state* run) {
+  int broken = 0;
+  for (uint32_t e = 0; e < RUN_MODEL.event_count; e++) {
+    const tactus_event* event = &RUN_MODEL.events[e];
+    if (event->kind != TACTUS_CHECK || event->pulse > 0) continue;
+    if (tactus_data(run->instance)[RUN_MODEL.layout.clocks + e] == 0.0) continue;
+    char note[1024];
+    tk_text words = tk_text_in(note, sizeof note);
+    tk_note_check(&RUN_MODEL, e, run_broken[e], &words);
+    fprintf(stderr, "%s: check broken %s\n", RUN_MODEL.name, note);
+    broken++;
   }
-  /* An integer is written with all its digits. */
-  if (exponent + 1 >= count) {
-    printf("%.0f", text[0] == '-' ? -value : value);
-    return;
+  return broken;
+}
+
+/* ---- rows ---- */
+
+/* Whole rows that were not yet written. A number has at most 24 characters and a separator. */
+#define RUN_ROW (25 * (RUN_COLUMNS + 1) + 1)
+static char run_rows[(1 << 16) + RUN_ROW + sizeof run_header];
+static uint64_t run_used;
+static int run_error; /* errno of the first write that failed */
+
+#ifdef RUN_POSIX
+/* A disk that is full takes a part of what it is given: a file ends with the last whole row. */
+static void run_cut_to_rows(long long begin) {
+  struct stat about;
+  if (begin < 0 || fstat(STDOUT_FILENO, &about) != 0 || !S_ISREG(about.st_mode)) return;
+  const long long end = (long long)lseek(STDOUT_FILENO, 0, SEEK_CUR);
+  if (end < begin || end - begin > (long long)run_used) return;
+  long long whole = end - begin;
+  while (whole > 0 && run_rows[whole - 1] != '\n') whole--;
+  if (ftruncate(STDOUT_FILENO, (off_t)(begin + whole)) != 0) return;
+  (void)lseek(STDOUT_FILENO, (off_t)(begin + whole), SEEK_SET);
+}
+#endif
+
+/* Whether all rows so far were taken. */
+static int run_flush(void) {
+  if (run_error) return 0;
+  errno = 0;
+#ifdef RUN_POSIX
+  const long long begin = (long long)lseek(STDOUT_FILENO, 0, SEEK_CUR);
+#endif
+  if (fwrite(run_rows, 1, (size_t)run_used, stdout) != run_used || fflush(stdout) != 0) {
+    run_error = errno ? errno : EIO;
+#ifdef RUN_POSIX
+    run_cut_to_rows(begin);
+#endif
   }
-  printf("%.*s.%.*s", exponent + 1, digits, count - exponent - 1, digits + exponent + 1);
+  run_used = 0;
+  return run_error == 0;
 }
 
 /* Recording leaves no trace in what the motion depends on. */
 static int run_record(run_state* run, double t, const double* x) {
   run_keep_warm(run);
   const int status = tk_outputs(&RUN_MODEL, run->instance, t, x);
+  if (status != TACTUS_OK) {
+    const double time = run->instance->time;
+    run->instance->time = t;
+    (void)run_fail(run, status, 0); /* while the warm starts are where the search ended */
+    run->instance->time = time;
+    run_restore_warm(run);
+    return status;
+  }
   run_restore_warm(run);
-  if (status != TACTUS_OK) return status;
   run->has_row = 1;
   run->recorded = t;
-  run_print(t);
+  tk_text row = tk_text_in(run_rows + run_used, sizeof run_rows - run_used);
+  tk_put_cell(&row, t);
   for (int k = 0; k < RUN_COLUMNS; k++) {
-    putchar(',');
-    run_print(tactus_data(run->instance)[RUN_MODEL.layout.outputs + run_columns[k]]);
+    tk_put(&row, ",");
+    tk_put_cell(&row, tactus_data(run->instance)[RUN_MODEL.layout.outputs + run_columns[k]]);
   }
-  putchar('\n');
-  return TACTUS_OK;
+  tk_put(&row, "\n");
+  run_used += row.length;
+  if (run_used > (1u << 16) - 1 && !run_flush()) return RUN_NOT_KEPT;
+  return run_signal ? RUN_INTERRUPTED : TACTUS_OK;
 }
 
 /* The row at t inside a step, from run_x. */
@@ -234,17 +402,26 @@ static int run_record_between(run_state* run, double t) {
 static int run_derivative(run_state* run, double t, double* f) {
   run_keep_warm(run);
   const int status = RUN_MODEL.derivative(&RUN_MODEL, run->instance, t, run_states(run), f);
+  if (status != TACTUS_OK) return run_fail(run, status, 0);
   run_restore_warm(run);
-  return status;
+  return TACTUS_OK;
 }
 
 static int run_has_events(void) { return tk_runs_in_parts(&RUN_MODEL); }
 
 static int run_advance_to(run_state* run, int64_t step) {
-  const int64_t left = step - run->instance->steps;
-  if (left <= 0) return TACTUS_OK;
-  if (run_has_events()) return tk_event_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, left);
-  return RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, left);
+  const int64_t at_once = 1024; /* then it is asked whether somebody wants an end */
+  while (run->instance->steps < step) {
+    const int64_t left = step - run->instance->steps;
+    const int64_t count = left < at_once ? left : at_once;
+    if (run_signal) return RUN_INTERRUPTED;
+    const int status = run_has_events()
+                           ? tk_event_steps(run_table, run->instance, run->plan.solver, run->plan.step, count)
+                           : RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, run->plan.step, count);
+    if (run_has_events()) run_tell(run);
+    if (status != TACTUS_OK) return run_fail_in_step(run, status, run->plan.step);
+  }
+  return TACTUS_OK;
 }
 
 /* The rows strictly inside the last part, then what is due at its end. Rows closer to the end than `close` are after it. */
@@ -255,7 +432,10 @@ static int run_end_part(run_state* run, double close) {
     const int status = run_record_between(run, t);
     if (status != TACTUS_OK) return status;
   }
-  return tk_fire(&RUN_MODEL, run->instance);
+  const int status = tk_fire(run_table, run->instance);
+  run_tell(run);
+  if (status != TACTUS_OK) return run_fail(run, status, 0);
+  return run_signal ? RUN_INTERRUPTED : TACTUS_OK;
 }
 
 /* One step of length h in parts, and the rows before its end. */
@@ -263,8 +443,9 @@ static int run_parts_with_rows(run_state* run, double h) {
   const int64_t end = run->instance->steps + 1;
   const double close = run_grid_slack * h;
   while (run->instance->steps < end) {
-    int status = tk_part(&RUN_MODEL, run->instance, run->plan.solver, h, 0.0, tk_from_bits(0x7ff0000000000000u));
-    if (status == TACTUS_OK) status = run_end_part(run, close);
+    int status = tk_part(run_table, run->instance, run->plan.solver, h, 0.0, tk_from_bits(0x7ff0000000000000u));
+    if (status != TACTUS_OK) return run_fail_in_step(run, status, h);
+    status = run_end_part(run, close);
     for (; status == TACTUS_OK && run->instance->steps < end &&
            run_row_time(run, run->next_row) <= run->instance->time + close;
          run->next_row++) {
@@ -295,7 +476,8 @@ static int run_step_with_rows(run_state* run, double h) {
     if (status != TACTUS_OK) return status;
   }
   status = RUN_MODEL.fixed_steps(&RUN_MODEL, run->instance, run->plan.solver, h, 1);
-  if (status != TACTUS_OK || !rows) return status;
+  if (status != TACTUS_OK) return run_fail_in_step(run, status, h);
+  if (!rows) return TACTUS_OK;
   if (!is_stiff) {
     status = run_derivative(run, run->instance->time, run_f1);
     if (status != TACTUS_OK) return status;
@@ -352,23 +534,35 @@ static int run_fixed(run_state* run) {
   return status;
 }
 
+/* After an adaptive step. A motion that creeps is given up (kernel/creeping.h). */
+static int run_comes_along(run_state* run) {
+  run_tell_of_stiffness(run);
+  if (run_signal) return RUN_INTERRUPTED;
+  if (!tk_creeps(&run->creeping, run->instance, run->plan.end)) return TACTUS_OK;
+  run->instance->failed_block = -1;
+  run->instance->failed_index = tk_worst_state(tk_active(&RUN_MODEL, run->instance), run->instance, 1);
+  return run_fail(run, TACTUS_STEP_TOO_SMALL, 0);
+}
+
 static int run_adaptive(run_state* run) {
   const run_plan* plan = &run->plan;
   while (run_has_events() && run->instance->time < plan->end) {
     const double close = run_grid_slack * plan->period;
-    int status = tk_part(&RUN_MODEL, run->instance, plan->solver, plan->step, plan->tolerance, plan->end);
-    if (status == TACTUS_OK) status = run_end_part(run, close);
+    int status = tk_part(run_table, run->instance, plan->solver, plan->step, plan->tolerance, plan->end);
+    if (status != TACTUS_OK) return run_fail(run, status, 0);
+    status = run_end_part(run, close);
     for (; status == TACTUS_OK && run->instance->time < plan->end &&
            run_row_time(run, run->next_row) <= run->instance->time + close;
          run->next_row++) {
       status = run_record(run, run_row_time(run, run->next_row), run_states(run));
     }
+    if (status == TACTUS_OK) status = run_comes_along(run);
     if (status != TACTUS_OK) return status;
   }
   while (run->instance->time < plan->end) {
     int status =
         RUN_MODEL.adaptive_step(&RUN_MODEL, run->instance, plan->solver, plan->end, plan->step, plan->tolerance);
-    if (status != TACTUS_OK) return status;
+    if (status != TACTUS_OK) return run_fail(run, status, 0);
     for (double t = run_row_time(run, run->next_row); t <= run->instance->time && t < plan->end;
          t = run_row_time(run, ++run->next_row)) {
       if (t == run->instance->time) {
@@ -379,68 +573,68 @@ static int run_adaptive(run_state* run) {
       }
       if (status != TACTUS_OK) return status;
     }
+    status = run_comes_along(run);
+    if (status != TACTUS_OK) return status;
   }
   return TACTUS_OK;
 }
 
+static int run_is_finite(run_state* run) {
+  for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
+    if (!(run_states(run)[i] - run_states(run)[i] == 0.0)) return 0;
+  }
+  return 1;
+}
+
 /* The last row, at the end or wherever the motion got to. */
 static int run_last_row(run_state* run) {
-  for (uint32_t i = 0; i < RUN_MODEL.state_count; i++) {
-    if (!(run_states(run)[i] - run_states(run)[i] == 0.0)) return TACTUS_OK;
-  }
-  const double close = run_grid_slack * (tactus_is_adaptive(run->plan.solver) ? run->plan.period : run->plan.step);
-  if (run->has_row && run->instance->time - run->recorded <= close) return TACTUS_OK;
+  const int is_adaptive = tactus_is_adaptive(run->plan.solver);
+  const double least = run->plan.period < run->plan.step ? run->plan.period : run->plan.step;
+  const double close = run_grid_slack * (is_adaptive ? least : run->plan.step);
+  if (!run_is_finite(run) || (run->has_row && run->instance->time - run->recorded <= close)) return TACTUS_OK;
   return run_record(run, run->instance->time, run_states(run));
 }
 
-static void run_explain(const run_state* run, int status) {
-  static const char* const words[] = {"",
-                                      "a value is no longer finite",
-                                      "no solution was found",
-                                      "a system is singular",
-                                      "the step became too small",
-                                      "events follow one another without end"};
-  fprintf(stderr, "%s: the run failed at t = %.17g: %s\n", RUN_MODEL.name, run->instance->time,
-          status > 0 && status < (int)(sizeof words / sizeof *words) ? words[status] : "it cannot be computed");
-  if (run->instance->failed_block >= 0) {
-    const tactus_block* block = &RUN_MODEL.blocks[run->instance->failed_block];
-    fprintf(stderr, "  line %u: %s\n  unknown: %s\n", (unsigned)block->line, block->equations, block->unknowns);
-  }
-  if (run->instance->failed_index >= 0 && status == TACTUS_ENDLESS_EVENTS) {
-    const uint32_t index = (uint32_t)run->instance->failed_index;
-    if (index < RUN_MODEL.event_count) {
-      fprintf(stderr, "  line %u: %s\n", (unsigned)RUN_MODEL.events[index].line, RUN_MODEL.events[index].name);
-    } else {
-      fprintf(stderr, "  line %u\n", (unsigned)RUN_MODEL.relations[index - RUN_MODEL.event_count].line);
-    }
-  } else if (run->instance->failed_index >= 0)
-    fprintf(stderr, "  in %s\n", RUN_MODEL.state_names[run->instance->failed_index]);
-}
-
-/* What `check` says and was broken; how many. */
-static int run_tell_checks(const run_state* run) {
-  int broken = 0;
-  for (uint32_t e = 0; e < RUN_MODEL.event_count; e++) {
-    const tactus_event* event = &RUN_MODEL.events[e];
-    if (event->kind != TACTUS_CHECK || event->pulse > 0) continue;
-    if (tactus_data(run->instance)[RUN_MODEL.layout.clocks + e] == 0.0) continue;
-    fprintf(stderr, "%s: check broken (line %u): %s\n", RUN_MODEL.name, (unsigned)event->line, event->name);
-    broken++;
-  }
-  return broken;
-}
-
 /* Whether every delay is positive and, with fixed steps, no shorter than one. */
-static int run_check_delays(const run_state* run) {
+static int run_check_delays(run_state* run) {
   for (uint32_t i = 0; i < RUN_MODEL.delay_count; i++) {
     const double duration = tactus_data(run->instance)[RUN_MODEL.layout.derived + RUN_MODEL.delays[i].duration];
     const int is_short = !tactus_is_adaptive(run->plan.solver) && duration < run->plan.step * (1.0 - run_grid_slack);
     if (duration > 0.0 && duration - duration == 0.0 && !is_short) continue;
-    fprintf(stderr, "%s: a delay lasts %.17g: it must be positive and, with fixed steps, not shorter than --step\n",
-            RUN_MODEL.name, duration);
+    tk_text why = tk_text_in(run_why, sizeof run_why);
+    tk_text hint = tk_text_in(run_hint, sizeof run_hint);
+    tk_describe_short_delay(&RUN_MODEL, duration, run->plan.step, &why, &hint);
+    run->has_failed = 1;
     return 0;
   }
   return 1;
+}
+
+/* To the starting time, behind all that happens there. */
+static int run_begin(run_state* run, int status) {
+  if (status == TACTUS_OK) status = tk_start(&RUN_MODEL, run->instance);
+  if (status == TACTUS_OK && !run_check_delays(run)) return 0;
+  if (status == TACTUS_OK) status = tk_begin_events(run_table, run->instance);
+  if (status != TACTUS_OK) (void)run_fail(run, status, 1);
+  if (status == TACTUS_OK && run_has_events()) run_tell(run);
+  return status == TACTUS_OK;
+}
+
+/* To the end, with all rows. */
+static void run_go(run_state* run) {
+  int status = run_record(run, run->instance->time, run_states(run));
+  run->next_row = 1;
+  if (status == TACTUS_OK) status = tactus_is_adaptive(run->plan.solver) ? run_adaptive(run) : run_fixed(run);
+  /* A failure of the last row is told only when nothing else ended the run. */
+  const int has_failed = run->has_failed;
+  if (status != RUN_NOT_KEPT) (void)run_last_row(run);
+  if (run->is_stopped) run->has_failed = has_failed; /* `stop when`: it ends well */
+  if (run->has_failed || run_error || (status != TACTUS_OK && !run->is_stopped)) return;
+  run->instance->status = TACTUS_OK;
+  if (!run_has_events() || !run_is_finite(run)) return;
+  status = tk_end_run(run_table, run->instance);
+  run_tell(run);
+  if (status != TACTUS_OK) (void)run_fail(run, status, 0);
 }
 
 static int run_read_number(const char* text, double* value) {
@@ -489,28 +683,44 @@ int main(int count, char** words) {
   const int mistake = run_make_plan(&run.plan, given[0], given[1], given[2], solver, given[3]);
   if (mistake) return mistake;
 
-  fputs(run_header, stdout);
-  if (status == TACTUS_OK) status = tk_start(&RUN_MODEL, run.instance);
-  if (status == TACTUS_OK && !run_check_delays(&run)) return 4;
-  if (status == TACTUS_OK) status = tk_begin_events(&RUN_MODEL, run.instance);
-  if (status == TACTUS_OK) {
-    status = run_record(&run, run.instance->time, run_states(&run));
-    run.next_row = 1;
-    if (status == TACTUS_OK) status = tactus_is_adaptive(run.plan.solver) ? run_adaptive(&run) : run_fixed(&run);
-    const int last = run_last_row(&run);
-    const int is_stopped = status == TACTUS_STOPPED;
-    if (is_stopped) {
-      status = TACTUS_OK; /* `stop when`: it ends well */
-      run.instance->status = TACTUS_OK;
-    }
-    if (status == TACTUS_OK) status = last;
-    if (status == TACTUS_OK && !is_stopped && run_has_events()) status = tk_end_run(&RUN_MODEL, run.instance);
+  /* What cannot be written is an error of the write; an interrupted run keeps its rows. */
+#ifdef SIGPIPE
+  (void)signal(SIGPIPE, SIG_IGN);
+#endif
+#ifdef SIGXFSZ
+  (void)signal(SIGXFSZ, SIG_IGN);
+#endif
+  (void)signal(SIGINT, run_interrupt);
+  (void)signal(SIGTERM, run_interrupt);
+  (void)setvbuf(stdout, NULL, _IONBF, 0); /* the rows have a buffer of their own */
+  run_table = run_listen();
+  memcpy(run_rows, run_header, sizeof run_header - 1);
+  run_used = sizeof run_header - 1;
+
+  const int is_begun = run_begin(&run, status);
+  if (is_begun) run_go(&run);
+  if (run.ties_told > 6) {
+    fprintf(stderr, "%s: note: and %lld more rests, slides and releases like these\n", RUN_MODEL.name,
+            (long long)(run.ties_told - 6));
   }
-  if (status != TACTUS_OK) run_explain(&run, status);
-  if (run.instance->stiff_steps >= TACTUS_STIFF) {
-    fprintf(stderr, "%s: note: the system is stiff: --solver rosenbrock would take longer steps\n", RUN_MODEL.name);
+  if (run.instance->expectations > 0) {
+    char note[256];
+    tk_text words = tk_text_in(note, sizeof note);
+    tk_note_expectations(run.instance, &words);
+    run_note(&words);
   }
-  const int broken = run_tell_checks(&run);
-  if (fflush(stdout) != 0 || status != TACTUS_OK) return 4;
+  (void)run_flush();
+  const int broken = run_tell_of_checks(&run);
+  if (run.has_failed) {
+    fprintf(stderr, "%s: error: the run failed: %s\n", RUN_MODEL.name, run_why);
+    if (run_hint[0]) fprintf(stderr, "  hint: %s\n", run_hint);
+  }
+  if (run_error)
+    fprintf(stderr, "%s: error: cannot write to standard output: %s\n", RUN_MODEL.name, strerror(run_error));
+  if (run.has_failed || run_error) return 4;
+  if (run_signal) {
+    fprintf(stderr, "%s: interrupted at t = %.9g\n", RUN_MODEL.name, run.instance->time);
+    return 128 + run_signal;
+  }
   return broken > 0 ? 3 : 0;
 }

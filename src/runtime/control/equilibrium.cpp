@@ -7,6 +7,7 @@
 #include "kernel/hybrid.h"
 #include "kernel/kernel.h"
 #include "runtime/control/as_eigen.h"
+#include "runtime/control/least_squares.h"
 
 namespace control {
 namespace {
@@ -18,8 +19,8 @@ using Eigen::VectorXd;
 constexpr int most_iterations = 200;
 constexpr int most_steps = 400;  // along the motion
 constexpr int second_guesses = 24;
-constexpr double at_rest = 1e-9;    // of the size of a row's terms
-constexpr double not_felt = 1e-10;  // singular values below this part of the largest are directions that nothing feels
+constexpr double at_rest = 1e-9;      // of the size of a row's terms
+constexpr double not_felt = 1e-10;    // pivots below this part of the largest are directions that nothing feels
 constexpr double longest_step = 100;  // of a full step, in units of 1 + |v|
 
 class Search {
@@ -159,11 +160,8 @@ Equilibrium search_from_here(const tactus_model& model, tactus_instance* instanc
     const VectorXd scaled_left = left.cwiseQuotient(scaled.rows);
     off = scaled_left.norm();
     if (off == 0) break;
-    const Eigen::BDCSVD<MatrixXd> svd(scaled.jacobian, Eigen::ComputeThinU | Eigen::ComputeThinV);
-    const VectorXd& sigma = svd.singularValues();
-    const VectorXd along = svd.matrixU().transpose() * scaled_left;
-    const double largest = sigma.size() ? sigma[0] : 0;
-    if (largest == 0) break;
+    const LeastSquares squares(scaled.jacobian, not_felt);
+    if (squares.rank() == 0) break;
 
     // From the full step on to shorter ones.
     bool is_better = false;
@@ -171,15 +169,9 @@ Equilibrium search_from_here(const tactus_model& model, tactus_instance* instanc
     MatrixXd next_jacobian;
     search.keep_warm();
     for (double damping = 0; damping < 1e8 && !is_better; damping = damping == 0 ? 1e-6 : 10 * damping) {
-      VectorXd parts(sigma.size());
-      double foreseen = 0;  // how much the square of what is left over should fall
-      for (Index k = 0; k < sigma.size(); ++k) {
-        const double s = sigma[k] / largest;
-        parts[k] = s <= not_felt ? 0 : s / (s * s + damping) / largest;
-        const double rest = 1 - parts[k] * sigma[k];
-        foreseen += along[k] * along[k] * (1 - rest * rest);
-      }
-      const VectorXd step = -(svd.matrixV() * (parts.asDiagonal() * along));
+      // By `foreseen` the square of what is left over should fall.
+      const auto [away, foreseen] = squares.damped(scaled_left, damping);
+      const VectorXd step = -away;
       if (damping == 0 && step.lpNorm<Eigen::Infinity>() > longest_step) continue;
       if (!(foreseen > 1e-30 * off * off) || step.norm() < 1e-16) break;
       next = v + scaled.columns.cwiseProduct(step);
@@ -206,11 +198,9 @@ Equilibrium search_from_here(const tactus_model& model, tactus_instance* instanc
   result.free.assign(v.data() + model.state_count, v.data() + v.size());
   result.residuals.assign(left.data(), left.data() + left.size());
   if (result.is_found && v.size() > 0) {
-    Eigen::BDCSVD<MatrixXd> svd(scaled.jacobian, Eigen::ComputeThinU | Eigen::ComputeFullV);
-    svd.setThreshold(at_rest);
-    const Index rank = svd.rank();
-    result.freedom = static_cast<std::size_t>(v.size() - rank);
-    const MatrixXd null = svd.matrixV().rightCols(v.size() - rank);
+    const LeastSquares squares(scaled.jacobian, at_rest);
+    const MatrixXd null = squares.null_space();
+    result.freedom = static_cast<std::size_t>(null.cols());
     for (Index i = 0; i < v.size() && null.cols() > 0; ++i) {
       if (null.row(i).norm() > 1e-3) result.loose.push_back(static_cast<std::size_t>(i));
     }

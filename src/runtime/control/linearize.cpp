@@ -5,6 +5,7 @@
 
 #include "kernel/kernel.h"
 #include "runtime/control/as_eigen.h"
+#include "runtime/control/least_squares.h"
 
 namespace control {
 namespace {
@@ -82,11 +83,10 @@ Coordinates choose_coordinates(Index state_count, MatrixXd g, MatrixXd g_by_inpu
   MatrixXd null = MatrixXd::Identity(state_count, state_count);
   coordinates.s = MatrixXd::Zero(state_count, g_by_inputs.cols());
   if (count > 0 && state_count > 0) {
-    Eigen::BDCSVD<MatrixXd> svd(g, Eigen::ComputeFullV | Eigen::ComputeThinU);
-    svd.setThreshold(dependent);
-    rank = svd.rank();
-    null = svd.matrixV().rightCols(state_count - rank);
-    if (rank > 0) coordinates.s = -svd.solve(g_by_inputs);
+    const LeastSquares squares(g, dependent);
+    rank = squares.rank();
+    null = squares.null_space();
+    if (rank > 0 && g_by_inputs.cols() > 0) coordinates.s = -squares.solve(g_by_inputs);
   }
   if (rank == 0) {
     coordinates.n = null;

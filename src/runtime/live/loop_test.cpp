@@ -72,7 +72,7 @@ using namespace std::chrono_literals;
 
 std::unique_ptr<Running> playing(const tactus_model& model, std::uint32_t generation = 1, double period = 1e-3) {
   auto running = std::make_unique<Running>();
-  running->world = std::make_unique<World>(model, choose_timing(model, period), mouse_limits);
+  running->world = std::make_unique<World>(model, choose_timing(model, period));
   EXPECT_FALSE(running->world->start({}));
   running->table = &running->world->model();
   running->generation = generation;
@@ -127,6 +127,43 @@ TEST(Loop, PauseStepResumeSpeed) {
   EXPECT_EQ(newest(loop).time, time);
 }
 
+TEST(Loop, AWorldStopsAtTheTickThatReachesItsEnd) {
+  for (const auto& [end, expected] : {std::pair(0.05, 0.05), std::pair(0.0504, 0.051)}) {
+    Dragged model;
+    model.table.ending_time = end;
+    Dragged later;
+    later.table.ending_time = 0.08;
+    Loop loop(playing(model.table), {}, false);
+    Pointer pointer;
+    pointer.position = {0.2, 0, 0};
+    pointer.is_present = true;
+    ASSERT_TRUE(comes_true([&] {
+      loop.hand(pointer);
+      return (newest(loop).flags & flag::ended) != 0;
+    }));
+    EXPECT_NEAR(newest(loop).time, expected, 1e-12);
+    const std::vector<double> last = newest(loop).outputs;
+    const std::int64_t ticks = loop.statistics().ticks;
+    // The force ends as in a pause, though the hand is still there; nothing moves any more, nor does a step.
+    ASSERT_TRUE(loop.step());
+    ASSERT_TRUE(loop.resume());
+    ASSERT_TRUE(comes_true([&] {
+      loop.hand(pointer);
+      return loop.port().newest().force == Force{} && !(newest(loop).flags & (flag::hand | flag::paused));
+    }));
+    EXPECT_NEAR(newest(loop).time, expected, 1e-12);
+    EXPECT_EQ(newest(loop).outputs, last);
+    EXPECT_EQ(loop.statistics().ticks, ticks);
+    // A world with a later end goes on where it was.
+    auto next = playing(later.table, 2);
+    next->world->plan_to_take_over(*loop.current().world);
+    ASSERT_TRUE(loop.replace(next, true));
+    ASSERT_TRUE(comes_true([&] { return !loop.settle(); }));
+    ASSERT_TRUE(comes_true([&] { return (newest(loop).flags & flag::ended) != 0; }));
+    EXPECT_NEAR(newest(loop).time, expected + std::ceil((0.08 - expected) * 1e3 - 1e-6) * 1e-3, 1e-12);
+  }
+}
+
 TEST(Loop, AHandPullsAndALostOneDoesNot) {
   const Dragged model;
   Loop loop(playing(model.table), {}, false);
@@ -138,9 +175,9 @@ TEST(Loop, AHandPullsAndALostOneDoesNot) {
     return newest(loop).outputs[0] > 0.05;
   }));
   EXPECT_TRUE(newest(loop).flags & flag::hand);
-  EXPECT_LT(newest(loop).force[0], 0);
+  EXPECT_LT(loop.port().newest().force[0], 0);
   // Nothing is heard of it any more.
-  ASSERT_TRUE(comes_true([&] { return !(newest(loop).flags & flag::hand) && newest(loop).force[0] == 0; }));
+  ASSERT_TRUE(comes_true([&] { return !(newest(loop).flags & flag::hand) && loop.port().newest().force[0] == 0; }));
 }
 
 TEST(Loop, ParametersWhileRunningAndWhilePaused) {
@@ -198,6 +235,43 @@ TEST(Loop, ATooSlowWorldSlipsAndSaysSo) {
   ASSERT_TRUE(comes_true([&] { return loop.statistics().slipped > 0; }));
   EXPECT_GT(loop.statistics().missed, 0);
   is_slow = false;
+}
+
+// The derivative is stuck until the test lets it go.
+TEST(Loop, ATickThatDoesNotEndLosesTheHandItsForceAndIsCancelled) {
+  static std::atomic<bool> is_stuck = false;
+  static std::atomic<bool> may_go = false;
+  Dragged model;
+  model.table.fixed_steps = [](const tactus_model*, tactus_instance*, int, double, std::int64_t) {
+    while (is_stuck && !may_go) std::this_thread::sleep_for(1ms);
+    return int{TACTUS_OK};
+  };
+  model.table.step_size = 1e-7;  // ten thousand steps a tick: the tick is cut into many calls
+  model.table.outputs = [](const tactus_model* table, tactus_instance* instance, double, const double*) {
+    tactus_data(instance)[table->layout.outputs + 2] = 5;
+    return int{TACTUS_OK};
+  };
+  auto loop = std::make_unique<Loop>(playing(model.table), LoopOptions{}, false);
+  Pointer pointer;
+  pointer.is_present = true;
+  ASSERT_TRUE(comes_true([&] {
+    loop->hand(pointer);
+    return loop->port().newest().force[0] == 5;
+  }));
+  const std::int64_t stalls = loop->port().stalls();
+  is_stuck = true;
+  ASSERT_TRUE(comes_true([&] {
+    loop->hand(pointer);
+    return loop->port().newest().force[0] == 0 && loop->port().stalls() > stalls;
+  }));
+  EXPECT_TRUE(loop->port().newest().acts & TK_LIMIT_STALLED);
+  EXPECT_FALSE(loop->cancel_long_tick());  // it is only a moment old
+  // Whoever ends the loop need not wait for all of the tick's steps: the next call of them does not come.
+  loop->current().world->cancel();
+  may_go = true;
+  ASSERT_TRUE(comes_true([&] { return loop->current().status != TACTUS_OK; }));
+  EXPECT_TRUE(loop->current().world->is_cancelled());
+  loop.reset();
 }
 
 #ifndef HAS_OWN_MALLOC

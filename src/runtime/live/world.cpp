@@ -28,6 +28,8 @@ constexpr double default_period = 1e-3;
 constexpr std::chrono::seconds longest_search(5);  // for a start: a person waits
 constexpr double longest_step_of_follower = 2;     // w * period: beyond, it would jump
 
+std::int64_t in_nanoseconds(double time) { return std::llround(1e9 * time); }
+
 // What a model's structure is called; two with the same keep each other's discrete values.
 std::vector<std::string_view> structure_of(const tactus_model& model) {
   std::vector<std::string_view> names(model.state_names, model.state_names + model.state_count);
@@ -64,7 +66,7 @@ Timing choose_timing(const tactus_model& model, double period) {
   if (!(period > 0)) period = model.hand_period > 0 ? model.hand_period : default_period;
   timing.period = period;
   if (model.step_size > 0 && model.step_size < period)
-    timing.substeps = std::llround(std::ceil(period / model.step_size - 1e-9));
+    timing.substeps = std::llround(std::min(std::ceil(period / model.step_size - 1e-9), 1e15));
   const int named = model.solver;
   const int fixed = named < 0 ? int{TACTUS_RK4} : tactus_fixed_form(named);
   timing.solver = fixed;
@@ -75,6 +77,48 @@ Timing choose_timing(const tactus_model& model, double period) {
                                        period / static_cast<double>(timing.substeps)));
   }
   return timing;
+}
+
+std::optional<sim::Failure> find_unbounded_work(const tactus_model& model, const Timing& timing) {
+  sim::Failure failure;
+  failure.kind = "too_much_work";
+  failure.time = model.starting_time;
+  if (timing.period < least_period) {
+    failure.text = fmt::format("a tick every {:g} s is more often than a clock can keep: at most {:g} a second",
+                               timing.period, 1 / least_period);
+    failure.hint = "write a longer period behind `every` of the hand, or give one: --rate 1000";
+    return failure;
+  }
+  const double step = timing.period / static_cast<double>(timing.substeps);
+  if (timing.substeps > most_substeps) {
+    failure.text = fmt::format("a tick of {:g} s would take {:.4g} steps of {:g} s, and at most {} are allowed",
+                               timing.period, static_cast<double>(timing.substeps), step, most_substeps);
+    failure.hint = "write a longer `step_size`; `tactus run` takes steps of any length";
+    return failure;
+  }
+  double scheduled = 0;
+  const tactus_event* most_frequent = nullptr;
+  for (std::uint32_t i = 0; i < model.event_count; ++i) {
+    const tactus_event& event = model.events[i];
+    if (event.kind != TACTUS_EVERY) continue;
+    scheduled += timing.period / event.period;
+    if (!most_frequent || event.period < most_frequent->period) most_frequent = &event;
+  }
+  if (scheduled > most_scheduled_events) {
+    failure.line = most_frequent->line;
+    failure.text =
+        fmt::format("a tick of {:g} s would have {:.4g} events, `{}` every {:g} s, and at most {:g} are allowed",
+                    timing.period, scheduled, most_frequent->name, most_frequent->period, most_scheduled_events);
+    failure.hint = "let it happen less often; `tactus run` takes events of any period that time can count";
+    return failure;
+  }
+  if (model.max_transitions > most_transitions) {
+    failure.text = fmt::format("`max_transitions = {}` lets one instant last longer than a clock can wait: at most {}",
+                               model.max_transitions, most_transitions);
+    failure.hint = "a chain of transitions that ends is rarely longer than 100; 1000 is what holds without it";
+    return failure;
+  }
+  return std::nullopt;
 }
 
 HandPlaces find_hand(const tactus_model& model) {
@@ -104,19 +148,28 @@ HandPlaces find_hand(const tactus_model& model) {
   return hand;
 }
 
-World::World(const tactus_model& model, Timing timing, const tk_limits& limits)
+World::World(const tactus_model& model, Timing timing)
     : model_(model),
       timing_(std::move(timing)),
       hand_(find_hand(model)),
       instance_(model),
       warm_(model.warm_count),
       outputs_(model.output_count),
-      shown_(Shown{0, 0, {}, {}, {}, std::vector<double>(model.output_count)}) {
+      book_(find_book(model)),
+      shown_(Shown{0, 0, {}, {}, std::vector<double>(model.output_count)}) {
   const double origin[3] = {0, 0, 0};
   tk_begin_following(&follower_, follower_frequency, origin);
   passivity_.most_damping = most_damping;
   tk_begin_passivity(&passivity_);
-  tk_begin_limiting(&limiter_, &limits);
+}
+
+void World::set_hand(std::shared_ptr<Hand> hand) {
+  simulated_ = std::move(hand);
+  if (!simulated_) return own_port_.reset();
+  tk_limits limits = mouse_limits;
+  limits.jump = std::max(limits.jump, limits.change * timing_.period);  // its ticks are never late
+  own_port_.emplace(limits);
+  own_port_->withdraw(in_nanoseconds(instance_->time));
 }
 
 std::optional<sim::Failure> World::start(const std::vector<double>& parameters, const tactus_model* with_tangents) {
@@ -136,7 +189,7 @@ std::optional<sim::Failure> World::start(const std::vector<double>& parameters, 
       const double duration = instance_.section(model_.layout.derived)[model_.delays[i].duration];
       if (!(duration >= step * (1 - 1e-9))) return sim::describe_short_delay(model_, *instance, duration, step);
     }
-    status = tk_begin_events(&model_, instance);
+    status = take_stop(tk_begin_events(&model_, instance));
   }
   if (status == TACTUS_OK) status = evaluate(&model_);
   if (status == TACTUS_OK) return std::nullopt;
@@ -243,6 +296,7 @@ void World::take_over(const World& before) {
     }
   }
   instance_->first_stage_valid = 0;
+  stopped_by_ = -1;  // what stops it at its own start need not hold here: the next tick asks
   if (model_.constraint_count > 0)
     (void)tk_project(&model_, instance_.get(), instance_->time, to, TK_FIXED_PROJECTIONS,
                      0);  // else the next tick says so
@@ -250,12 +304,32 @@ void World::take_over(const World& before) {
   passivity_ = before.passivity_;
   told_ = before.told_;
   was_present_ = before.was_present_;
-  const tk_limits limits = limiter_.limits;
-  limiter_ = before.limiter_;
-  limiter_.limits = limits;
-  force_ = before.force_;
   write_inputs(follower_, {});
   if (model_.relation_count > 0) (void)tk_settle(&model_, instance_.get());
+  if (evaluate(&model_) == TACTUS_OK) keep_book(before.invented());
+}
+
+std::optional<World::BookPlaces> World::find_book(const tactus_model& model) {
+  const auto* const states = model.state_names + model.state_count;
+  const auto* const start =
+      std::find_if(model.state_names, states, [](const char* name) { return name == std::string_view("book.start"); });
+  const auto* const channels = model.channels + model.channel_count;
+  const auto* const invented = std::find_if(model.channels, channels, [](const tactus_channel& channel) {
+    return channel.name == std::string_view("book.invented");
+  });
+  if (start == states || invented == channels) return std::nullopt;
+  return BookPlaces{static_cast<std::uint32_t>(start - model.state_names), invented->at};
+}
+
+double World::invented() const { return book_ ? outputs_[book_->invented] : 0; }
+
+// An edit or a parameter may change what is stored: other states, another energy, another mass. Nobody's method made that, so the account
+// begins with it, and what came from nowhere before stays what it was.
+void World::keep_book(double invented_before) {
+  if (!book_) return;
+  const double change = invented() - invented_before;
+  if (!std::isfinite(change) || change == 0) return;
+  instance_.section(model_.layout.states)[book_->start] += change;
   (void)evaluate(&model_);
 }
 
@@ -295,10 +369,10 @@ int World::evaluate(const tactus_model* table) {
   return status;
 }
 
-int World::tick(const tactus_model* table, const Pointer& heard, double input_age, double tick_age) {
+int World::tick(const tactus_model* table, const Pointer& heard, std::int64_t now) {
   const Pointer pointer = simulated_ ? simulated_->at(instance_->time) : heard;
-  if (simulated_) input_age = 0;
-  const bool is_here = pointer.is_present && input_age <= limiter_.limits.input_age;
+  const double input_age = simulated_ ? 0 : 1e-9 * static_cast<double>(now - pointer.heard);
+  const bool is_here = pointer.is_present && input_age <= mouse_limits.input_age;
   if (is_here) {
     told_ = pointer.position;
     if (!was_present_) tk_begin_passivity(&passivity_);
@@ -318,38 +392,82 @@ int World::tick(const tactus_model* table, const Pointer& heard, double input_ag
   }
   write_inputs(before, is_here ? pointer : Pointer{});
 
-  const double h = timing_.period / static_cast<double>(timing_.substeps);
-  const auto take_steps = tk_runs_in_parts(table) ? tk_event_steps : table->fixed_steps;
   int status = planner_ ? planner_->begin_due(table, instance_.get()) : int{TACTUS_OK};
-  if (status == TACTUS_OK) status = take_steps(table, instance_.get(), timing_.solver, h, timing_.substeps);
+  const bool stands_still = planner_ && planner_->is_waiting();
+  if (status == TACTUS_OK && !stands_still) status = take_steps(table);
+  status = take_stop(status);
   if (status == TACTUS_OK && planner_) planner_->send(table, instance_.get(), speed_);
   if (status == TACTUS_OK) status = evaluate(table);
-  push_back(timing_.period, is_here ? input_age : HUGE_VAL, simulated_ ? timing_.period : tick_age);
-  if (simulated_) simulated_->feel(force_, instance_->time);
+  if (simulated_) {
+    const std::int64_t time = in_nanoseconds(instance_->time);
+    if (is_here) own_port_->hear(time);
+    push_back(*own_port_, time);
+    simulated_->feel(own_port_->newest().force, instance_->time);
+  }
   return status;
 }
 
-void World::push_back(double dt, double input_age, double tick_age) {
-  force_ = {};
-  for (std::uint32_t i = 0; i < hand_.force_count; ++i) force_[i] = outputs_[hand_.force_at + i];
-  if (was_present_) tk_keep_passive(&passivity_, dt, follower_.position, follower_.velocity, force_.data());
-  tk_limit(&limiter_, dt / speed_, input_age, tick_age, force_.data());
-  tk_gave(&passivity_, force_.data());
+// A few at a time: a tick of many can be cancelled between them.
+int World::take_steps(const tactus_model* table) {
+  constexpr std::int64_t at_once = 256;
+  const double h = timing_.period / static_cast<double>(timing_.substeps);
+  const auto steps = tk_runs_in_parts(table) ? tk_event_steps : table->fixed_steps;
+  for (std::int64_t left = timing_.substeps; left > 0; left -= at_once) {
+    if (is_cancelled()) return TACTUS_ENDLESS_EVENTS;
+    const int status = steps(table, instance_.get(), timing_.solver, h, std::min(left, at_once));
+    if (status != TACTUS_OK) return status;
+  }
+  return TACTUS_OK;
 }
 
-void World::rest(double dt) {
+// What a `stop when` ends, ends well, where it held.
+int World::take_stop(int status) {
+  if (status != TACTUS_STOPPED) return status;
+  stopped_by_ = instance_->failed_index;
+  return TACTUS_OK;
+}
+
+bool World::has_ended() const {
+  constexpr double rounding = 1e-6;  // of a tick: time is a sum of steps
+  if (stopped_by_ >= 0) return true;
+  return model_.ending_time > model_.starting_time && instance_->time >= model_.ending_time - rounding * timing_.period;
+}
+
+void World::cancel() {
+  is_cancelled_.store(true, std::memory_order_relaxed);
+  tk_cancel(&model_, instance_.get());
+}
+
+void World::give_force(Port& port, std::int64_t now) {
+  if (simulated_) {
+    port.withdraw(now);
+  } else {
+    push_back(port, now);
+  }
+}
+
+void World::push_back(Port& port, std::int64_t now) {
+  Force force = {};
+  for (std::uint32_t i = 0; i < hand_.force_count; ++i) force[i] = outputs_[hand_.force_at + i];
+  tk_gave(&passivity_, port.mean(now).data());
+  if (was_present_) tk_keep_passive(&passivity_, timing_.period, follower_.position, follower_.velocity, force.data());
+  port.give(now, force);
+}
+
+void World::rest(Port& port, std::int64_t now) {
   was_present_ = false;
-  force_ = {};
-  tk_limit(&limiter_, dt, HUGE_VAL, dt, force_.data());
-  tk_gave(&passivity_, force_.data());
+  port.withdraw(now);
 }
 
 int World::set_parameter(const tactus_model* table, std::uint32_t index, double value) {
+  const double invented_before = invented();
   instance_.section(model_.layout.parameters)[index] = value;
   instance_->first_stage_valid = 0;
   int status = table->prepare(table, instance_.get());
   if (status == TACTUS_OK && table->relation_count > 0) status = tk_settle(table, instance_.get());
-  return status == TACTUS_OK ? evaluate(table) : status;
+  if (status == TACTUS_OK) status = evaluate(table);
+  if (status == TACTUS_OK) keep_book(invented_before);
+  return status;
 }
 
 void World::set_speed(double speed) {
@@ -360,11 +478,9 @@ void World::set_speed(double speed) {
 void World::publish(std::uint32_t flags) {
   Shown& draft = shown_.draft();
   draft.time = instance_->time;
-  draft.flags = flags | (was_present_ ? flag::hand : 0u) | (passivity_.damping > 0 ? flag::controller : 0u) |
-                (limiter_.acts & ~TK_LIMIT_LOST ? flag::limiter : 0u);
+  draft.flags = flags | (was_present_ ? flag::hand : 0u) | (passivity_.damping > 0 ? flag::controller : 0u);
   std::copy_n(follower_.position, 3, draft.position.begin());
   std::copy_n(follower_.velocity, 3, draft.velocity.begin());
-  draft.force = force_;
   std::copy(outputs_.begin(), outputs_.end(), draft.outputs.begin());
   shown_.publish();
 }

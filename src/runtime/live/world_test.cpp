@@ -20,13 +20,27 @@ Pointer at(double x) {
 }
 
 struct Played {
-  explicit Played(const tactus_model& model) : world(model, choose_timing(model, tick), mouse_limits) {
+  explicit Played(const tactus_model& model) : world(model, choose_timing(model, tick)) {
     EXPECT_FALSE(world.start({}));
   }
-  void run(int ticks, const Pointer& pointer) {
-    for (int k = 0; k < ticks; ++k) ASSERT_EQ(world.tick(&world.model(), pointer, 0, tick), TACTUS_OK);
+  // Ticks `clock_tick` apart, of a hand of which there is news `age` seconds old.
+  void run(int ticks, Pointer pointer, double age = 0, double clock_tick = tick) {
+    for (int k = 0; k < ticks; ++k) {
+      now += std::llround(1e9 * clock_tick);
+      pointer.heard = now - std::llround(1e9 * age);
+      if (pointer.is_present) {
+        port.hear(pointer.heard);
+      } else {
+        port.leave();
+      }
+      ASSERT_EQ(world.tick(&world.model(), pointer, now), TACTUS_OK);
+      world.give_force(port, now);
+    }
   }
+  double force() const { return port.newest().force[0]; }
   World world;
+  Port port{mouse_limits};
+  std::int64_t now = 0;
 };
 
 TEST(World, TheHandIsFoundByItsPorts) {
@@ -76,23 +90,22 @@ TEST(World, TheFirstTickAfterAMessageFeelsIt) {
   const Dragged model;
   Played played(model.table);
   played.run(10, at(0));
-  EXPECT_EQ(played.world.limiter().force[0], 0);
+  EXPECT_EQ(played.force(), 0);
   played.run(1, at(0.1));
-  EXPECT_LT(played.world.limiter().force[0], 0);
+  EXPECT_LT(played.force(), 0);
 }
 
 TEST(World, ALostHandFeelsNothing) {
   const Dragged model;
   Played played(model.table);
   played.run(20, at(1));
-  EXPECT_LT(played.world.limiter().force[0], -1);
+  EXPECT_LT(played.force(), -1);
   played.run(25, Pointer{});
-  EXPECT_EQ(played.world.limiter().force[0], 0);
-  EXPECT_TRUE(played.world.limiter().acts & TK_LIMIT_LOST);
+  EXPECT_EQ(played.force(), 0);
+  EXPECT_TRUE(played.port.newest().acts & TK_LIMIT_LOST);
   // Old news is no news.
-  Pointer stale = at(1);
-  for (int k = 0; k < 50; ++k) ASSERT_EQ(played.world.tick(&model.table, stale, 0.3, tick), TACTUS_OK);
-  EXPECT_EQ(played.world.limiter().force[0], 0);
+  played.run(50, at(1), 0.3);
+  EXPECT_EQ(played.force(), 0);
 }
 
 TEST(World, AFastWorldPushesAHandNoFaster) {
@@ -102,8 +115,8 @@ TEST(World, AFastWorldPushesAHandNoFaster) {
     played.world.set_speed(speed);
     double before = 0;
     for (int k = 0; k < 50; ++k) {
-      played.run(1, at(3));
-      const double force = played.world.limiter().force[0];
+      played.run(1, at(3), 0, tick / speed);
+      const double force = played.force();
       EXPECT_LE(std::abs(force - before), mouse_limits.change * tick / speed * (1 + 1e-9)) << k;
       before = force;
     }
@@ -128,17 +141,17 @@ TEST(World, AnEditGoesOnWithStatesOfTheSameName) {
   const double x = played.world.outputs()[0], time = played.world.time();
   ASSERT_GT(x, 0.01);
 
-  World next(edited.table, choose_timing(edited.table, tick), mouse_limits);
+  World next(edited.table, choose_timing(edited.table, tick));
   ASSERT_FALSE(next.start({8, 1}));
   next.plan_to_take_over(played.world);
   next.take_over(played.world);
   EXPECT_EQ(next.time(), time);
   EXPECT_EQ(next.outputs()[0], x);
-  ASSERT_EQ(next.tick(&edited.table, at(0.4), 0, tick), TACTUS_OK);
+  ASSERT_EQ(next.tick(&edited.table, at(0.4), 0), TACTUS_OK);
   EXPECT_NEAR(next.time(), time + tick, 1e-12);
   EXPECT_NEAR(next.outputs()[0], x, 2e-3);
 
-  World other(renamed.table, choose_timing(renamed.table, tick), mouse_limits);
+  World other(renamed.table, choose_timing(renamed.table, tick));
   ASSERT_FALSE(other.start({}));
   other.plan_to_take_over(played.world);
   other.take_over(played.world);
@@ -147,12 +160,47 @@ TEST(World, AnEditGoesOnWithStatesOfTheSameName) {
 
 TEST(World, AFailedTickLeavesTheLastGoodOutputsAndNoForce) {
   const sim::Explosion model;
-  World world(model.table, choose_timing(model.table, 0.01), mouse_limits);
+  World world(model.table, choose_timing(model.table, 0.01));
   ASSERT_FALSE(world.start({}));
   int status = TACTUS_OK;
-  for (int k = 0; k < 400 && status == TACTUS_OK; ++k) status = world.tick(&model.table, {}, 0, 0.01);
+  for (int k = 0; k < 400 && status == TACTUS_OK; ++k) status = world.tick(&model.table, {}, 0);
   EXPECT_EQ(status, TACTUS_NOT_FINITE);
   EXPECT_TRUE(std::isfinite(world.outputs()[0]));
+}
+
+TEST(World, WorkThatATickCannotBoundIsRefusedBeforehand) {
+  sim::Decay model;
+  const auto refused = [&](double period = tick) {
+    const auto failure = find_unbounded_work(model.table, choose_timing(model.table, period));
+    return failure ? failure->text : std::string();
+  };
+  EXPECT_EQ(refused(), "");
+  for (const double step : {1e-12, 1e-300, 5e-324}) {
+    model.table.step_size = step;
+    EXPECT_NE(refused().find("steps of"), std::string::npos) << step;
+  }
+  model.table.step_size = tick / most_substeps;
+  EXPECT_EQ(refused(), "");
+  model.table.step_size = 0;
+  model.table.hand_period = 1e-9;
+  EXPECT_NE(refused(0).find("more often than a clock can keep"), std::string::npos);
+  EXPECT_EQ(refused(), "");  // --rate says otherwise
+  model.table.max_transitions = 1'000'000'000;
+  EXPECT_NE(refused().find("max_transitions"), std::string::npos);
+  model.table.max_transitions = most_transitions;
+  EXPECT_EQ(refused(), "");
+  tactus_event event = {};
+  event.name = "e";
+  event.kind = TACTUS_EVERY;
+  event.line = 3;
+  model.table.events = &event;
+  model.table.event_count = 1;
+  for (const double period : {1e-300, 0.9e-7}) {
+    event.period = period;
+    EXPECT_NE(refused().find("`e` every"), std::string::npos) << period;
+  }
+  event.period = 1e-6;
+  EXPECT_EQ(refused(), "");
 }
 
 TEST(World, AdaptiveSolversBecomeFixedOnesWithANote) {

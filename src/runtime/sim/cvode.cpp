@@ -350,7 +350,7 @@ Cvode::Cvode(const tactus_model& model) {
   tables_.reserve(count);
   for (std::uint32_t k = 0; k < count; ++k) {
     engines_.push_back(std::make_unique<Engine>(model.structure_count > 0 ? *model.structures[k] : model));
-    tables_.push_back({model, engines_.back().get()});
+    tables_.push_back({model, engines_.back().get(), model.adaptive_step});
     sources_.push_back(nullptr);
     structures_.push_back(&tables_[k].model);
   }
@@ -363,6 +363,7 @@ void Cvode::fill(std::size_t k, const tactus_model* from) {
   if (sources_[k] == from) return;
   tables_[k].model = *from;
   tables_[k].model.adaptive_step = step;
+  tables_[k].other = from->adaptive_step;
   sources_[k] = from;
 }
 
@@ -380,8 +381,9 @@ const tactus_model* Cvode::table(const tactus_model* model) {
 // The table is the first member of what `table` gives out.
 int Cvode::step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                 double tolerance) {
-  TACTUS_CHECK(solver == TACTUS_CVODE);
-  return reinterpret_cast<const Table*>(model)->engine->step(model, instance, t_end, h_max, tolerance);
+  const Table* table = reinterpret_cast<const Table*>(model);
+  if (solver != TACTUS_CVODE) return table->other(model, instance, solver, t_end, h_max, tolerance);
+  return table->engine->step(model, instance, t_end, h_max, tolerance);
 }
 
 }  // namespace sim

@@ -39,6 +39,8 @@ class Cvode {
   struct Table {
     tactus_model model;
     Engine* engine;
+    decltype(tactus_model::adaptive_step)
+        other;  // of the model itself: the search for a plan goes by a method of its own
   };
   void fill(std::size_t k, const tactus_model* from);
   static int step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,

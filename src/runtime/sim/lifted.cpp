@@ -269,6 +269,7 @@ int Lifted::fire(tactus_instance* instance) const {
   int status = find_moves(instance);
   if (status == TACTUS_OK) status = tk_fire(model, instance);
   if (status != TACTUS_OK) return tk_fail(instance, status, instance->failed_index);
+  if (instance->tie_count > 0) return tk_fail(instance, TACTUS_SINGULAR, -1);
   double* x = states_of(instance);
   double* after = tactus_data(instance) + places_.scratch;
   status = inner_.derivative(&inner_, enter(instance), instance->time, x, after);
@@ -285,7 +286,7 @@ int Lifted::fire(tactus_instance* instance) const {
 }
 
 int Lifted::run(tactus_instance* instance, int solver, double h, double tolerance, double t_end) const {
-  int status = TACTUS_OK;
+  int status = instance->tie_count > 0 ? tk_fail(instance, TACTUS_SINGULAR, -1) : int{TACTUS_OK};
   while (status == TACTUS_OK && instance->time < t_end) {
     status = tk_part(&table_.model, instance, solver, h, tolerance, t_end);
     if (status == TACTUS_OK) status = fire(instance);

@@ -11,7 +11,8 @@
 //   s after = X after - (f after) dtau           where x does not jump, s + (f - f after) dtau
 //
 // Ticks of a clock and given times do not move: dtau = 0. Of several relations that change at one instant the first in the table
-// gives dtau; the derivative exists only if all agree.
+// gives dtau; the derivative exists only if all agree. A motion that begins to rest, or to slide along a surface, has none here: it ends
+// with TACTUS_SINGULAR, and the kernel never makes a tied table of a lifted one.
 #pragma once
 
 #include <cstdint>

@@ -18,7 +18,8 @@
 
 namespace sim::shooting {
 
-constexpr int most_failures = 300;  // motions that do not get to their end, before the search is given up
+constexpr std::int64_t most_parts = 20'000'000;  // steps of all motions together, before the search is given up
+constexpr int most_failures = 300;               // motions that do not get to their end, before the search is given up
 
 using Vector = std::vector<double>;
 using Point = std::vector<Vector>;  // the states at each node
@@ -115,7 +116,8 @@ class Shooting {
     Carrier carrier;
   };
 
-  bool stop_asked() const { return problem_.stop && problem_.stop->load(std::memory_order_relaxed); }
+  bool is_interrupted() const { return problem_.stop && problem_.stop->load(std::memory_order_relaxed); }
+  bool stop_asked() const { return is_interrupted() || parts_ > most_parts; }
   double from_of(std::size_t segment) const { return times_[segment]; }
   double to_of(std::size_t segment) const { return segment + 1 < times_.size() ? times_[segment + 1] : end_; }
   std::span<const std::uint32_t> seeds_of(std::size_t segment) const { return segment == 0 ? free_ : all_; }
@@ -175,7 +177,8 @@ class Shooting {
   double size_ = 1;                       // of the states at the first guess
   Vector guess_;                          // of the start
   int iterations_ = 0;
-  int failures_ = 0;  // of `evaluate`
+  int failures_ = 0;        // of `evaluate`
+  std::int64_t parts_ = 0;  // of all motions
   // The nearest that the search came, for its failure.
   double nearest_ = std::numeric_limits<double>::infinity();
   bool is_nearest_whole_ = false;

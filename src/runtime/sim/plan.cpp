@@ -18,6 +18,10 @@ std::optional<std::int64_t> whole(double ratio) {
   return static_cast<std::int64_t>(nearest);
 }
 
+// Fixed steps, or events of a clock, of a run. Steps are counted in doubles, which are exact to 9e15; at fifty million a
+// second 1e15 take eight months, so nobody waits for more.
+constexpr double most_steps = 1e15;
+
 bool positive(double value) { return std::isfinite(value) && value > 0; }
 
 }  // namespace
@@ -152,6 +156,10 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
                                        solver_name(plan.solver)));
     double ratio = span / plan.step;
     if (ratio > 9e15 || lost(plan.step)) return fail(lost_step());
+    if (ratio > most_steps)
+      return fail(
+          fmt::format("a step of {} makes {:.3g} steps between t = {} and t = {}, more than {:g}: take a longer one",
+                      plan.step, ratio, plan.start, plan.end, most_steps));
     if (auto steps = whole(ratio)) {
       plan.full_steps = *steps;
     } else {
@@ -160,6 +168,13 @@ std::optional<Plan> make_plan(const tactus_model& model, const Settings& setting
       if (model.subsystem_count == 0)
         plan.last_step = plan.end - (plan.start + static_cast<double>(plan.full_steps) * plan.step);
     }
+  }
+
+  for (std::uint32_t e = 0; e < model.event_count; ++e) {
+    const tactus_event& event = model.events[e];
+    if (event.kind != TACTUS_EVERY || !(span / event.period > most_steps)) continue;
+    return fail(fmt::format("`{}` happens every {} s, {:.3g} times between t = {} and t = {}, more than {:g}",
+                            event.name, event.period, span / event.period, plan.start, plan.end, most_steps));
   }
 
   if (settings.least_step && !(std::isfinite(*settings.least_step) && *settings.least_step >= 0))

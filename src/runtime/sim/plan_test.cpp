@@ -30,6 +30,20 @@ TEST(Plan, ANamedSolverComesFirst) {
   EXPECT_EQ(plan_for(model.table, {.solver = TACTUS_DOP853}).solver, TACTUS_DOP853);
 }
 
+TEST(Plan, RunsThatNeverEndAreRefused) {
+  Decay model;
+  EXPECT_EQ(plan_for(model.table, {.step = 1e-3, .until = 1e9}).full_steps, 1'000'000'000'000);
+  EXPECT_NE(failure_for(model.table, {.step = 1e-3, .until = 2e12}).find("makes 2e+15 steps"), std::string::npos);
+  tactus_event clock = {};
+  clock.name = "beat";
+  clock.kind = TACTUS_EVERY;
+  clock.period = 1e-300;
+  model.table.events = &clock;
+  model.table.event_count = 1;
+  EXPECT_NE(failure_for(model.table, {.until = 1}).find("`beat` happens every 1e-300 s, 1e+300 times"),
+            std::string::npos);
+}
+
 TEST(Plan, AStepAloneMeansRk4) {
   Decay model;
   EXPECT_EQ(plan_for(model.table, {.step = 0.1}).solver, TACTUS_RK4);

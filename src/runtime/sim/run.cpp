@@ -10,12 +10,14 @@
 #include <memory>
 
 #include "base/check.h"
+#include "kernel/creeping.h"
 #include "kernel/kernel.h"
 #include "runtime/sim/cvode.h"
 #include "runtime/sim/evaluate.h"
 #include "runtime/sim/failed_evaluation.h"
 #include "runtime/sim/initial.h"
 #include "runtime/sim/instance.h"
+#include "runtime/sim/words.h"
 
 namespace sim {
 namespace {
@@ -149,11 +151,7 @@ class Run {
   Ending ending_ = Ending::done;
   std::optional<Failure> failure_;
   bool has_considered_stiffness_ = false;
-  // Where the present watch of `comes_along` began, and how many before it in a row saw the motion creep.
-  std::int64_t watched_steps_ = 0;
-  std::int64_t watched_rejected_ = 0;
-  double watched_time_ = 0;
-  int creeping_ = 0;
+  tk_creeping creeping_ = {};
   std::optional<double> switched_at_;
   std::optional<BoundarySolution> boundary_;
   std::size_t next_node_ = 1;
@@ -217,8 +215,7 @@ int Run::adaptive_step(const tactus_model* listening, tactus_instance* instance,
 bool Run::fail(int status, bool starting) {
   if (status == TACTUS_STOPPED) {
     ending_ = Ending::stopped;
-    notes_.push_back(
-        fmt::format("stopped at t = {:.9g}: {}", instance_->time, model_->events[instance_->failed_index].name));
+    notes_.push_back(in_words([&](tk_text* text) { tk_note_stop(model_, instance_.get(), text); }));
     return false;
   }
   ending_ = Ending::failed;
@@ -533,29 +530,11 @@ void Run::tell_of_ties() {
   for (; ties_known_ < ties; ++ties_known_) {
     if (ties - ties_known_ > TK_TIES_TOLD || ++ties_told_ > most_ties_told) continue;
     const tk_tie_told told = tk_told_of_tie(&model, instance_.get(), ties_known_);
-    const auto tie = static_cast<std::uint32_t>(told.number);
-    const std::string time = fmt::format("by t = {:.9g}", told.time);
-    if (told.what == TK_TOLD_REST) {
-      notes_.push_back(
-          fmt::format("{} the jumps of `{}` follow each other without end: the motion rests on its surface", time,
-                      model.events[tie].name));
-    } else if (told.what == TK_TOLD_SLIDE && tie < model.event_count) {
-      notes_.push_back(
-          fmt::format("{} the mode changes to and fro by `{}` and others: the motion is between them, along their "
-                      "surface",
-                      time, model.events[tie].name));
-    } else if (told.what == TK_TOLD_SLIDE) {
-      const std::uint32_t relation = tie - model.event_count;
-      const std::string place =
-          relation < model.relation_count ? fmt::format(" in line {}", model.relations[relation].line) : "";
-      notes_.push_back(fmt::format("{} the comparison{} changes to and fro: the motion slides along it", time, place));
-    } else {
-      notes_.push_back(fmt::format("{} the motion leaves the surface it kept to", time));
-    }
+    notes_.push_back(in_words([&](tk_text* text) { tk_note_tie(&model, &told, text); }));
   }
   for (; plans_failed_ < instance_->plans_failed; ++plans_failed_) {
     if (++plans_told_ > most_ties_told) continue;
-    notes_.push_back(fmt::format("by t = {:.9g} a plan found no values that reach its targets", instance_->time));
+    notes_.push_back(in_words([&](tk_text* text) { tk_note_failed_plan(instance_.get(), text); }));
   }
 }
 
@@ -625,26 +604,9 @@ void Run::adaptive() {
   }
 }
 
-// A motion without a solution, such as x' = -1 / (2 x) once x is 0, may let steps stand by chance, each so short that no end is in sight,
-// between as many that are rejected. What merely is fast or stiff rejects few: its steps are short for a reason that lasts. So looked at
-// are spans of 10,000 steps in which a quarter as many were rejected; ten in a row that would need 100 million steps to the end are enough.
+// A motion that creeps is given up (kernel/creeping.h).
 bool Run::comes_along() {
-  constexpr std::int64_t span = 10000;
-  constexpr double rejected_share = 0.25;
-  constexpr double most_steps = 1e8;
-  constexpr int most_spans = 10;
-  const std::int64_t steps = instance_->steps - watched_steps_;
-  if (steps >= 0 && steps < span) return true;
-  const double advance = instance_->time - watched_time_;
-  const bool is_rough =
-      static_cast<double>(instance_->rejected - watched_rejected_) >= rejected_share * static_cast<double>(span);
-  const bool is_creeping =
-      steps > 0 && is_rough && advance * most_steps < (plan_.end - instance_->time) * static_cast<double>(steps);
-  creeping_ = is_creeping ? creeping_ + 1 : 0;
-  watched_steps_ = instance_->steps;
-  watched_rejected_ = instance_->rejected;
-  watched_time_ = instance_->time;
-  if (creeping_ < most_spans) return true;
+  if (!tk_creeps(&creeping_, instance_.get(), plan_.end)) return true;
   instance_->failed_block = -1;
   instance_->failed_index = tk_worst_state(tk_active(model_, instance_.get()), instance_.get(), 1);
   return fail(TACTUS_STEP_TOO_SMALL);
@@ -655,10 +617,7 @@ bool Run::consider_stiffness() {
   if (has_considered_stiffness_ || instance_->stiff_steps < TACTUS_STIFF) return true;
   has_considered_stiffness_ = true;
   const tactus_solver better = stiff_solver_for(*model_);
-  const std::string found = fmt::format(
-      "the system is stiff: at t = {:.6g} stability and not the tolerance sets the "
-      "steps of `{}`, {:.3g} long",
-      instance_->time, solver_name(solver_), instance_->dense_step);
+  const std::string found = in_words([&](tk_text* text) { tk_note_stiffness(instance_.get(), solver_, text); });
   if (plan_.is_chosen || !request_.stiff_table) {
     notes_.push_back(fmt::format("{}; --solver {} would take longer ones", found, solver_name(better)));
     return true;
@@ -702,7 +661,7 @@ Outcome Run::finish() {
   if (ties_told_ > most_ties_told)
     notes_.push_back(fmt::format("and {} more rests, slides and releases like these", ties_told_ - most_ties_told));
   if (instance_->expectations > 0)
-    notes_.push_back(fmt::format("what an `expect` says did not hold at {} instants", instance_->expectations));
+    notes_.push_back(in_words([&](tk_text* text) { tk_note_expectations(instance_.get(), text); }));
   if (started && finite && request_.at_end) request_.at_end(*instance_.get());
   const bool is_whole = ending_ == Ending::done || ending_ == Ending::stopped;
   if (has_events_ && started && finite && is_whole) {

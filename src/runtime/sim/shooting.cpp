@@ -337,6 +337,15 @@ Failure Shooting::describe() {
   }
   const double* x = plain_carrier_.data.data() + model_.layout.states;
   for (std::uint32_t i = 0; i < n_; ++i) failure.states.push_back({model_.state_names[i], x[i]});
+  if (parts_ > most_parts) {
+    failure.text = fmt::format(
+        "no start was found for the boundary values at other times: the motion up to t = {:g} takes too many steps, "
+        "and the "
+        "search was given up after {} of them",
+        end_, most_parts);
+    failure.hint = "ask for values at nearer times, or take a longer step or a wider tolerance";
+    return failure;
+  }
   const std::string first = free_.empty() ? "x" : model_.state_names[free_.front()];
   const std::string hint = fmt::format("give a better guess of what is to be found, {}: `{}({}) ~ ..` under `boundary`",
                                        fmt::join(found, ", "), first.substr(0, first.find('[')), model_.starting_time);
@@ -372,9 +381,9 @@ BoundarySolution Shooting::solve() {
   Point point = {Vector(plain_.states().begin(), plain_.states().end())};
   const bool is_found = search(point);
   solution.iterations = iterations_;
-  solution.is_interrupted = stop_asked();
+  solution.is_interrupted = is_interrupted();
   if (solution.is_interrupted) return solution;
-  if (!is_found) {
+  if (!is_found || stop_asked()) {
     solution.failure = describe();
     return solution;
   }

@@ -80,6 +80,7 @@ int Shooting::advance(const Carrier& carrier, double to) {
   const double gap = 1e-12 * std::max(end_ - plan_.start, std::abs(end_));
   double knot = instance->time;
   while (instance->time < to) {
+    ++parts_;
     if (stop_asked()) return TACTUS_STEP_TOO_SMALL;
     if (!inputs_.empty() && instance->time >= knot) {
       knot = plan_.adaptive() ? inputs_.next_knot(instance->time + gap) : instance->time + plan_.step;
@@ -87,11 +88,16 @@ int Shooting::advance(const Carrier& carrier, double to) {
       inputs_.set(*carrier.model, instance, instance->time, knot - instance->time);
       instance->first_stage_valid = 0;
     }
+    // A motion that rests or slides has no sensitivities (lifted.h): by differences.
+    if (carrier.lifted && instance->tie_count > 0) {
+      is_different_ = true;
+      return TACTUS_NO_SOLVER;
+    }
     const double end = inputs_.empty() ? to : std::min(knot, to);
     int status = tk_part(carrier.model, instance, solver_, plan_.step, tolerance_, end);
     if (status == TACTUS_OK)
       status = carrier.lifted ? carrier.lifted->fire(instance) : tk_fire(carrier.model, instance);
-    if (status != TACTUS_OK) return status;
+    if (status != TACTUS_OK && !(carrier.lifted && instance->tie_count > 0)) return status;
     const double* x = carrier.states();
     if (std::any_of(x, x + n_, [](double value) { return !(std::abs(value) < 1e150); })) return TACTUS_NOT_FINITE;
     // The whole search goes on with a stiff method, by differences.

@@ -46,6 +46,18 @@ CsvWriter::~CsvWriter() {
 
 bool CsvWriter::open(const std::string& path, std::span<const std::string> names, Layout layout) {
   if (file_.is_open() && !close()) return false;
+  const std::string header = begin(names, layout);
+  return file_.open(path) && file_.write(header);
+}
+
+bool CsvWriter::open_whole(const std::string& path, std::span<const std::string> names) {
+  if (file_.is_open() && !close()) return false;
+  const std::string header = begin(names, Layout::csv);
+  return file_.open_whole(path) && file_.write(header);
+}
+
+// An empty buffer for so many columns; the line that names them.
+std::string CsvWriter::begin(std::span<const std::string> names, Layout layout) {
   columns_ = names.size();
   rows_ = 0;
   used_ = 0;
@@ -60,7 +72,7 @@ bool CsvWriter::open(const std::string& path, std::span<const std::string> names
     header += '\n';
   }
   last_flush_ = Clock::now();
-  return file_.open(path) && file_.write(header);
+  return header;
 }
 
 bool CsvWriter::write_row(std::span<const double> row) {

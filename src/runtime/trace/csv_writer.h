@@ -29,6 +29,9 @@ class CsvWriter {
   // Creates or truncates `path` ("-": standard output) and writes the header line, if there is one, through at once.
   [[nodiscard]] bool open(const std::string& path, std::span<const std::string> names, Layout layout = Layout::csv);
 
+  // The same for a table that is known: it is there when it is closed, or never.
+  [[nodiscard]] bool open_whole(const std::string& path, std::span<const std::string> names);
+
   // `row` has as many values as there are names. False after any failure, which failure() explains.
   bool write_row(std::span<const double> row);
 
@@ -44,6 +47,8 @@ class CsvWriter {
   std::size_t rows() const { return rows_; }
 
  private:
+  std::string begin(std::span<const std::string> names, Layout layout);
+
   using Clock = std::chrono::steady_clock;
 
   OutputFile file_;

@@ -367,11 +367,7 @@ bool write_figure(const Figure& given, const std::string& path, std::string& fai
   }
   if (kind == Kind::svg) add_svg_text(bytes, figure.title, texts);
 
-  OutputFile file;
-  if (file.open(path) && file.write(bytes) && file.close()) return true;
-  failure = file.failure();
-  (void)file.close();
-  return false;
+  return write_whole(path, bytes, failure);
 }
 
 }  // namespace trace

@@ -1,5 +1,6 @@
 // Files of triangles. Enters: the bytes of an .stl (binary or text) or .obj file. Leaves: corners of triangles, nine numbers each;
-// empty for what is neither.
+// empty for what is neither. A triangle with a corner that is missing or not finite is left out: one of them would make the extent of the
+// whole picture a number that is none.
 
 export function parse_triangles(name: string, bytes: ArrayBuffer): Float32Array {
   if (name.toLowerCase().endsWith(".obj")) return parse_obj(new TextDecoder().decode(bytes));
@@ -11,21 +12,37 @@ export function parse_triangles(name: string, bytes: ArrayBuffer): Float32Array 
   return parse_text_stl(new TextDecoder().decode(bytes));
 }
 
-// 80 bytes of heading, the number of triangles, then for each a normal, three corners and two bytes.
-function parse_binary_stl(view: DataView, count: number): Float32Array {
-  const corners = new Float32Array(count * 9);
-  for (let i = 0; i < count; ++i) {
-    for (let k = 0; k < 9; ++k) corners[9 * i + k] = view.getFloat32(84 + 50 * i + 12 + 4 * k, true);
-  }
-  return corners;
+// Puts nine numbers behind the triangles so far if they are a triangle.
+function add_triangle(corners: number[], triangle: number[]): void {
+  if (triangle.length === 9 && triangle.every((number) => Number.isFinite(Math.fround(number)))) corners.push(...triangle);
 }
 
-function parse_text_stl(text: string): Float32Array {
-  const numbers: number[] = [];
-  for (const match of text.matchAll(/vertex\s+(\S+)\s+(\S+)\s+(\S+)/g)) {
-    numbers.push(Number(match[1]), Number(match[2]), Number(match[3]));
+// 80 bytes of heading, the number of triangles, then for each a normal, three corners and two bytes.
+function parse_binary_stl(view: DataView, count: number): Float32Array {
+  const corners: number[] = [];
+  const triangle = new Array<number>(9);
+  for (let i = 0; i < count; ++i) {
+    for (let k = 0; k < 9; ++k) triangle[k] = view.getFloat32(84 + 50 * i + 12 + 4 * k, true);
+    add_triangle(corners, triangle);
   }
-  return new Float32Array(numbers.slice(0, numbers.length - (numbers.length % 9)));
+  return new Float32Array(corners);
+}
+
+// A new facet begins a new triangle, whatever the one before it lacked.
+function parse_text_stl(text: string): Float32Array {
+  const corners: number[] = [];
+  let triangle: number[] = [];
+  for (const match of text.matchAll(/facet|vertex[^\S\n]+(\S+)[^\S\n]+(\S+)[^\S\n]+(\S+)/g)) {
+    if (match[1] === undefined) {
+      triangle = [];
+      continue;
+    }
+    triangle.push(Number(match[1]), Number(match[2]), Number(match[3]));
+    if (triangle.length < 9) continue;
+    add_triangle(corners, triangle);
+    triangle = [];
+  }
+  return new Float32Array(corners);
 }
 
 function parse_obj(text: string): Float32Array {
@@ -40,8 +57,7 @@ function parse_obj(text: string): Float32Array {
       return points[index < 0 ? points.length + index : index - 1];
     });
     for (let i = 1; i + 1 < face.length; ++i) {
-      const triangle = [face[0], face[i], face[i + 1]];
-      if (triangle.every((point) => point !== undefined)) corners.push(...triangle.flat());
+      add_triangle(corners, [face[0] ?? [], face[i] ?? [], face[i + 1] ?? []].flat());
     }
   }
   return new Float32Array(corners);
