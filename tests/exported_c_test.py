@@ -247,8 +247,27 @@ class Rows(ExportedC):
 
     def test_rows_without_end_are_refused(self):
         program = self.export(self.LONG)
-        for options in [("--every", "1e-300"), ("--every", "1e-9"), ("--step", "1e-300"), ("--tolerance", "1e-20", "--solver", "tsit5")]:
+        for options in [("--every", "1e-300"), ("--every", "1e-9"), ("--step", "1e-300"), ("--step", "1e-15"), ("--tolerance", "1e-20", "--solver", "tsit5")]:
             self.assertEqual(self.start_exported(program, *options).returncode, 2, options)
+
+    def test_events_without_end_are_refused(self):
+        text = "simulation ending_time = 2 step_size = 0.01\nboundary x(0) = 0;\nsystem x' = 1;\n  event e every {};\n"
+        program = self.export(text.format("1e-300"))
+        done = self.start_exported(program)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("`e` happens every 1e-300 s", done.stderr)
+        with_modes = "automaton m in A, B;\n" + text.format("1e-300") + "  transition T in m.A when x > 1 { goto m.B; }\n"
+        self.assertEqual(self.start_exported(self.export(with_modes)).returncode, 2)
+
+    def test_names_do_not_steer_a_terminal(self):
+        path = self.folder / "c\x1b[31m\n%s.tact"
+        path.write_text('simulation ending_time = 1 step_size = 0.1\nboundary x(0) = 0;\nsystem x\' = 1; require x < 0.5 else "\x1b[2J";\n')
+        subprocess.run([self.tactus_path, "export", "c", path, "-o", self.folder / "c", "--name", "m", "--quiet"], check=True, timeout=300)
+        compile_c(self.folder / "c", "-DTACTUS_NO_KERNEL", "m.c", self.kernel(), "-o", "m")
+        for options in [(), ("--until", "bogus"), ("--step", "-1")]:
+            done = self.start_exported(self.folder / "c" / "m", *options)
+            self.assertNotEqual(done.returncode, 0)
+            self.assertNotIn("\x1b", done.stderr + done.stdout)
 
 
 # Drives the two-ball task by the recorded hand: argv[1] is the hand's file.

@@ -82,12 +82,28 @@ class Reading(FilesTest):
         (self.top / "secret.tact").write_text(SECRET)
         os.symlink(self.top / "secret.csv", self.folder / "link.csv")
         os.symlink(self.top, self.folder / "up")
-        for name in ["../secret.csv", str(self.top / "secret.csv"), "link.csv", "up/secret.csv", "/etc/passwd", "../gone.csv"]:
+        os.symlink(self.top / "gone", self.folder / "dead")
+        # Whether a file outside is there is not told either.
+        for name in ["../secret.csv", str(self.top / "secret.csv"), "link.csv", "up/secret.csv", "/etc/passwd", "../gone.csv", "up/gone.csv",
+                     "up/gone/secret.csv", "dead/secret.csv", "dead"]:
             with self.subTest(name):
                 self.assert_refused(f'boundary x with x(0) = 0; system x\' = table("{name}")(x);')
         for name in ["../secret.tact", str(self.top / "secret.tact"), "up/secret.tact", "/etc/passwd"]:
             with self.subTest(name):
                 self.assert_refused(f'use "{name}"; boundary x with x(0) = 0; system x\' = -x;')
+
+    def test_meshes_stay_inside(self):
+        (self.top / "secret.stl").write_text(SECRET)
+        os.symlink(self.top, self.folder / "up")
+        model = 'boundary x with x(0) = 0; system x\' = -x; scene mesh "{}" at (x, 0, 0);'
+        for name in ["../secret.stl", str(self.top / "secret.stl"), "up/secret.stl", "up/gone.stl", "/etc/passwd.stl"]:
+            with self.subTest(name):
+                self.assert_refused(model.format(name))
+        self.tactus("check", "m.tact", "--allow", "/etc")
+        self.write("parts/arm.stl", "solid\nendsolid\n")
+        for name in ["parts/arm.stl", "parts/not_yet.stl"]:
+            self.write("m.tact", model.format(name))
+            self.tactus("check", "m.tact")
 
     def test_what_is_used_stays_inside_too(self):
         (self.top / "secret.csv").write_text(SECRET)
@@ -190,6 +206,19 @@ class Writing(FilesTest):
         self.assertEqual(process.returncode, 4)
         self.assertIn(b"cannot write to standard output: the file would exceed the size limit", err)
         self.assertTrue((self.folder / "run.csv").read_text().endswith("\n"))
+
+    def test_what_takes_nothing_at_all(self):
+        self.write("m.tact", LONG)
+        for words in [["--out", "/dev/full"], ["--out", "-"]]:
+            for more in ([], ["--json"]) if words[1] != "-" else ([],):
+                with self.subTest(words=words, more=more), open("/dev/full", "wb") as full:
+                    process = subprocess.Popen([TACTUS, "run", "m.tact", *words, *more], cwd=self.folder, stderr=subprocess.PIPE,
+                                               stdout=full if words[1] == "-" else subprocess.PIPE)
+                    out, err = process.communicate(timeout=PATIENCE)
+                    self.assertEqual(process.returncode, 4)
+                    self.assertEqual(err.count(b"the disk is full"), 1, err)
+                    if more:
+                        self.assertEqual(json.loads(out)["failure"]["kind"], "not_kept")
 
     def test_no_empty_plots_nor_half_exports(self):
         self.write("m.tact", DECAY)

@@ -68,13 +68,27 @@ class Play(unittest.TestCase):
         self.addCleanup(process.kill)
         return process
 
+    def wait_for_loop(self, process):
+        """Until the world has begun: by then the program listens to signals."""
+        threads = pathlib.Path(f"/proc/{process.pid}/task")
+        while process.poll() is None and not any("tactus-loop" in path.read_text() for path in threads.glob("*/comm")):
+            time.sleep(0.05)
+
 
 class Numbers(Play):
-    # Ticks are counted with a factor of two to either side: a busy machine may let the world slip, which is counted too.
+    def keeps_time(self, *words, speed=1):
+        """What was told, of a second by the clock: the world's time and what it slipped make up that second, whatever else the machine does."""
+        begin = time.monotonic()
+        told = self.numbers(*words, "--for", 1)
+        passed = time.monotonic() - begin
+        self.assertLessEqual(told["time"], speed * passed)
+        # What is late by less than 50 ms is still made up for, and the loop begins some time before the second does.
+        self.assertGreaterEqual(told["time"] / speed + told["slipped"], 1 - 0.06)
+        return told
+
     def test_the_world_goes_with_the_clock(self):
-        told = self.numbers(TWO_BALL, "--for", 1)
+        told = self.keeps_time(TWO_BALL)
         self.assertEqual(told["status"], "done")
-        self.assertTrue(500 <= told["ticks"] <= 2000, told)
         self.assertAlmostEqual(told["time"], told["ticks"] / 1000, delta=0.05)
         self.assertEqual(told["steps"], told["ticks"])
         for name in ("late", "compute"):
@@ -86,12 +100,10 @@ class Numbers(Play):
         self.assertEqual(told["clients"], 0)
 
     def test_speed(self):
-        told = self.numbers(TWO_BALL, "--for", 1, "--speed", 10)
-        self.assertTrue(5 <= told["time"] <= 20, told)
+        self.keeps_time(TWO_BALL, "--speed", 10, speed=10)
 
     def test_rate(self):
-        told = self.numbers(TWO_BALL, "--for", 1, "--rate", 200)
-        self.assertTrue(100 <= told["ticks"] <= 400, told)
+        told = self.keeps_time(TWO_BALL, "--rate", 200)
         self.assertEqual(told["steps"], 5 * told["ticks"])  # steps stay at most as long as the text's
         self.assertAlmostEqual(told["time"], told["ticks"] / 200, delta=0.05)
 
@@ -172,7 +184,7 @@ class Mistakes(Play):
                            ("simulation step_size = 1e-300\n" + plain, "and at most 10000 are allowed"),
                            ("event e every 1e-300;\n" + plain + "reactive n = init a=0 in { e => a+1 }\n", "`e` every 1e-300 s"),
                            (f"{hand} every 1e-9\n" + plain, "more often than a clock can keep"),
-                           (f"simulation max_transitions = 1e9\n{hand}\n" + plain, "max_transitions")]:
+                           (f"simulation max_transitions = 1e6\n{hand}\n" + plain, "max_transitions")]:
             with self.subTest(text):
                 path = self.write(text)
                 told = self.numbers(path, "--for", 60, exit_code=4)
@@ -196,6 +208,7 @@ class System(Play):
     def test_interrupts_end_it_well(self):
         for number in (signal.SIGINT, signal.SIGTERM):
             process = self.begin(TWO_BALL, "--headless", "--json")
+            self.wait_for_loop(process)
             time.sleep(1)
             process.send_signal(number)
             out, _ = process.communicate(timeout=60)
@@ -224,6 +237,38 @@ class System(Play):
         first = calls.index("clock_nanosleep")
         last = len(calls) - 1 - calls[::-1].index("clock_nanosleep")
         return json.loads(done.stdout), calls[first:last + 1], set(threads)
+
+    def test_an_interrupt_does_not_wait_for_the_optimiser(self):
+        # A dense block of 160 that changes with the state: LLVM takes most of a minute for its second tier, and cannot be stopped inside of a
+        # function. What the program computes after the signal is counted, not how long it takes by the clock.
+        process = self.begin(self.write("""\
+            simulation step_size = 0.001
+            constant n = 160;
+            boundary x(0) = 1;
+            system
+              x' = -x;
+              for i in 1..n { 200*y[i] + sum(j in 1..n: sin(x*i+j)*y[j]) = x; }
+        """), "--headless", "--json")
+
+        def threads():
+            return [path.read_text().rsplit(")", 1)[1].split() for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/stat")]
+
+        def cpu():
+            return sum(int(fields[11]) + int(fields[12]) for fields in threads()) / os.sysconf("SC_CLK_TCK")
+
+        self.wait_for_loop(process)
+        at_start = cpu()
+        while process.poll() is None and cpu() < at_start + 3:
+            time.sleep(0.05)
+        before = cpu()
+        process.send_signal(signal.SIGINT)
+        last = before
+        while process.poll() is None:
+            last = max(last, cpu())
+            time.sleep(0.02)
+        self.assertEqual(process.returncode, 0, process.stderr.read())
+        self.assertEqual(json.loads(process.stdout.read())["status"], "done")
+        self.assertLess(last - before, 10)
 
     def test_the_loop_only_sleeps(self):
         _, running, threads = self.traced(TWO_BALL, "--for", 1)

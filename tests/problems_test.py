@@ -476,6 +476,31 @@ class Failures(ProblemTest):
             self.assertLess(max(row["x"] for row in rows), 1.0001)
 
 
+class WithoutStates(ProblemTest):
+    """A model, or a mode, in which nothing is integrated: any solver takes it, and the values are those of the formulas."""
+    SOLVERS = ["euler", "rk4", "bs3", "tsit5", "dop853", "rosenbrock", "cvode"]
+
+    def test_only_formulas(self):
+        for solver in self.SOLVERS:
+            told, rows = self.run_rows("system y = sin(t);", "--solver", solver, "--until", 1, "--step", 0.01, "--every", 0.25)
+            self.assertEqual(told["solver"], solver)
+            self.near([row["y"] for row in rows], [math.sin(0.25 * k) for k in range(5)], 1e-15, solver)
+
+    def test_a_mode_without_states(self):
+        # x waits at 2 - t while nothing is integrated, then falls from there: x' = -x from t = 1 on.
+        model = """
+            automaton m in Wait, Fall;
+            boundary y with y(0) = 2;
+            system
+              in m.Wait { y = 2 - t; }
+              in m.Fall { y' = -y; }
+              transition Go in m.Wait when t >= 1 { goto m.Fall; next(y) = y; }
+        """
+        for solver in self.SOLVERS[3:]:
+            told = self.run_model(model, "--solver", solver, "--until", 2, "--tolerance", 1e-9)
+            self.near([told["values"]["y"]], [math.exp(-1)], 1e-7, solver)
+
+
 if __name__ == "__main__":
     if len(sys.argv) < 2:
         sys.exit(__doc__)

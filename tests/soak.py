@@ -63,7 +63,7 @@ HOSTILE = [
     "simulation step_size = 0.001\nexternal hand reads u writes force = 1e300 * x\nboundary x(0) = 1;\nsystem x' = x;\n",
     "simulation step_size = 0.001\nexternal hand reads u writes force = 8 * sign(sin(1000 * t))\nsystem y = u;\n",
     "simulation step_size = 0.001\nboundary x(0) = 1;\nsystem x' = x^2;\n",
-    "simulation step_size = 0.001 max_transitions = 1000000000\nautomaton a in P, Q from P;\nboundary x(0) = 0;\nsystem x' = 1;\n"
+    "simulation step_size = 0.001 max_transitions = 1000000\nautomaton a in P, Q from P;\nboundary x(0) = 0;\nsystem x' = 1;\n"
     "transition T in a.P when x > 0.1 { goto a.Q; }\ntransition U in a.Q when x > 0.1 { goto a.P; }\n",
     "event e every 1e-300\nreactive n = init 0 in { e => n + 1 }\n",
     "boundary c(0) = a'';\nsystem a'' = -a; c' = 1;\n",

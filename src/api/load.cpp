@@ -5,6 +5,7 @@
 #include <functional>
 #include <iostream>
 #include <iterator>
+#include <memory>
 
 #include "api/big_stack.h"
 #include "api/used_files.h"
@@ -37,7 +38,11 @@ Compiled compile(const std::function<bool(Compiled&, std::vector<std::uint32_t>&
     if (!with_files.read_file) {
       std::vector<std::string> names;
       for (const std::uint32_t file : files) names.push_back(compiled.sources.name(file));
-      with_files.read_file = UsedFiles(names, options.allow);
+      const auto used = std::make_shared<const UsedFiles>(names, options.allow);
+      with_files.read_file = [used](const std::string& from, const std::string& path) { return (*used)(from, path); };
+      with_files.locate_file = [used](const std::string& from, const std::string& path) {
+        return used->locate(from, path);
+      };
     }
     with_files.aliases = &compiled.aliases;
     compiled.program = compiler::compile(files, compiled.sources, with_files, compiled.diags,

@@ -6,6 +6,10 @@
 
 namespace api {
 
+source::Reading UsedFiles::locate(const std::string& from, const std::string& path) const {
+  return folders_.locate((std::filesystem::path(from).parent_path() / path).lexically_normal().string());
+}
+
 source::Reading UsedFiles::operator()(const std::string& from, const std::string& path) const {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;
   const std::filesystem::path found = (std::filesystem::path(from).parent_path() / path).lexically_normal();

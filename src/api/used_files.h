@@ -17,6 +17,8 @@ class UsedFiles {
   // `files` are the program's own.
   UsedFiles(const std::vector<std::string>& files, const std::vector<std::string>& allowed)
       : folders_(files, allowed) {}
+  // Whether `path`, written in `from`, may be named: a refusal, or nothing. It is not read.
+  [[nodiscard]] source::Reading locate(const std::string& from, const std::string& path) const;
   [[nodiscard]] source::Reading operator()(const std::string& from, const std::string& path) const;
 
  private:

@@ -213,7 +213,7 @@ std::optional<ir::Program> compile_passes(const std::vector<std::uint32_t>& file
   if (diags.has_errors()) return std::nullopt;
   // No sequences and plans beyond this point.
 
-  table::Files data(sources, options.read_file);
+  table::Files data(sources, options.read_file, options.locate_file);
   check::Model model = check::check(tree, names, overrides, data, diags, given);
   if (options.facts) options.facts->take(model, names);
   if (options.written_units && !diags.has_errors()) *options.written_units = find_written_units(model, names);

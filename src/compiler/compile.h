@@ -43,7 +43,8 @@ struct WrittenUnit {
 struct Options {
   std::vector<Override> overrides;
   std::vector<Start> starts = {};
-  source::Reader read_file = {};  // for `use` and `table`; without it nothing is found
+  source::Reader read_file = {};    // for `use` and `table`; without it nothing is found
+  source::Reader locate_file = {};  // for `mesh`, which is only named: a refusal, or nothing
   // Folders and files, besides the model's own folder, from which the reader that api/load.h puts there may read: `--allow`.
   std::vector<std::string> allow = {};
   // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no

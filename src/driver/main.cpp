@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "compiler/emit_llvm/jit.h"
 #include "driver/command_line.h"
 #include "driver/commands.h"
 #include "driver/report.h"
@@ -87,5 +88,7 @@ int main(int argc, char** argv) {
     const bool json = std::any_of(argv, argv + argc, [](std::string_view word) { return word == "--json"; });
     exit_code = driver::internal_error(json, words_of(std::current_exception()));
   }
-  return driver::exit_code_after_output(exit_code);
+  exit_code = driver::exit_code_after_output(exit_code);
+  if (emit_llvm::CompiledModel::has_left_threads()) std::_Exit(exit_code);
+  return exit_code;
 }

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "compiler/emit_llvm/jit.h"
 #include "compiler/source/source.h"
 #include "driver/browser.h"
 #include "driver/commands.h"
@@ -71,12 +72,16 @@ class Stage : public server::Handler, public play::Audience {
   server::Server* server = nullptr;  // null: nobody watches
 
  private:
-  // While the session is busy with one message (a search for a start), no more than these wait; what a mouse says beyond is old.
-  static constexpr std::size_t most_waiting = 4096;
+  // While the session is busy with one message (a search for a start), no more than these wait; what a mouse says beyond is old. Of what
+  // a person says with a button or a key, more.
+  static constexpr std::size_t most_waiting = 4096, most_waiting_of_all = 16384;
 
   void put(Event event) {
     const std::scoped_lock lock(mutex_);
-    if (event.text && events_.size() >= most_waiting) return;
+    if (event.text) {
+      const bool is_of_mouse = event.text->starts_with(R"({"type":"hand")");  // as the page writes it
+      if (events_.size() >= (is_of_mouse ? most_waiting : most_waiting_of_all)) return;
+    }
     events_.push_back(std::move(event));
     wakes_.notify_one();
   }
@@ -285,6 +290,7 @@ int play(const PlayOptions& options) {
   }
   stage.server = nullptr;
   server.reset();
+  emit_llvm::CompiledModel::leave_threads();  // who ends a world does not wait for LLVM
   return tell_end(options, session);
 }
 

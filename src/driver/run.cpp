@@ -77,6 +77,8 @@ class Rows : public sim::Observer {
       if (!file.second.close() && failure.empty()) failure = file.second.failure();
     return failure;
   }
+  // Of the file that was opened last: whether it is there, and only its first line could not be written.
+  bool is_open() const { return files_.back().second.is_open(); }
   std::string failure() const { return files_.back().second.failure(); }
   // "run.csv (1001 rows)"
   std::vector<std::string> files_written() const {
@@ -417,10 +419,17 @@ int run(const RunOptions& options) {
 
   // Where the rows go.
   Rows rows(columns_of(shown), !options.plot.empty());
-  if (!options.out.empty() && !rows.open(options.out)) return usage({rows.failure(), ""});
+  const auto not_opened = [&] {
+    if (!rows.is_open()) return usage({rows.failure(), ""});
+    const std::string why = rows.close();
+    if (options.json) print_json({{"status", "failed"}, {"failure", {{"kind", "not_kept"}, {"text", why}}}});
+    say(stderr, "tactus: error: {}\n", why);
+    return int{exit_run_failed};
+  };
+  if (!options.out.empty() && !rows.open(options.out)) return not_opened();
   BaseFiles base_files;
   if (!base.empty()) {
-    if (!rows.open(base + ".data", trace::CsvWriter::Layout::blanks)) return usage({rows.failure(), ""});
+    if (!rows.open(base + ".data", trace::CsvWriter::Layout::blanks)) return not_opened();
     base_files.open(base, model, settable);
   }
 
@@ -469,6 +478,8 @@ int run(const RunOptions& options) {
   }
   notes.insert(notes.end(), outcome.notes.begin(), outcome.notes.end());
   if (const std::string note = note_on_losses(energy_book(model, outcome)); !note.empty()) notes.push_back(note);
+
+  emit_llvm::CompiledModel::leave_threads();  // the run is over: LLVM's better code is of no use any more
 
   // What it left.
   std::vector<std::string> files_written;

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/nesting.h"
+
 namespace lsp {
 
 std::optional<Message> next_message(Connection& connection, int deepest) {
@@ -22,16 +24,12 @@ std::optional<Message> next_message(Connection& connection, int deepest) {
     case Connection::Outcome::message:
       break;
   }
-  bool is_too_deep = false;
-  const auto keeps = [&](int depth, Json::parse_event_t, Json&) {
-    is_too_deep = is_too_deep || depth > deepest;
-    return !is_too_deep;
-  };
-  message.content = Json::parse(message.text, keeps, false);
-  if (is_too_deep) {
-    message.content = nullptr;
+  if (base::nests_deeper(message.text, deepest)) {
     message.failure = {parse_error, fmt::format("the message is nested deeper than {}", deepest)};
-  } else if (message.content.is_discarded()) {
+    return message;
+  }
+  message.content = Json::parse(message.text, nullptr, false);
+  if (message.content.is_discarded()) {
     message.failure = {parse_error, "the message is not JSON"};
   }
   return message;

@@ -170,7 +170,9 @@ class Diagnoser {
   Json diagnose(const Job& job, compiler::Facts& facts) const {
     compiler::Options options;
     options.facts = &facts;
-    options.read_file = api::UsedFiles(job.files, job.allow);
+    const api::UsedFiles used(job.files, job.allow);
+    options.read_file = [&](const std::string& from, const std::string& path) { return used(from, path); };
+    options.locate_file = [&](const std::string& from, const std::string& path) { return used.locate(from, path); };
     try {
       process::spring_traps(job.texts.front().text);
       return list(job, api::compile_texts(job.texts, options));

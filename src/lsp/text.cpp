@@ -15,24 +15,39 @@ std::uint32_t units(const diag::CodePoint& point, Encoding encoding) {
 
 }  // namespace
 
-Text::Text(std::string content) : content_(std::move(content)) { find_lines(); }
+Text::Text(std::string content) : content_(std::move(content)), line_starts_{0}, marks_{{0, 0}} { index(0, size(), 0); }
 
-// Lines end with \n, \r\n or \r. No character reaches over the end of a line.
-void Text::find_lines() {
-  line_starts_ = {0};
-  marks_ = {{0, 0}};
-  for (std::size_t i = 0; i < content_.size(); ++i) {
-    const bool ends =
-        content_[i] == '\n' || (content_[i] == '\r' && (i + 1 == content_.size() || content_[i + 1] != '\n'));
-    if (ends) line_starts_.push_back(static_cast<std::uint32_t>(i + 1));
+void Text::index(std::uint32_t begin, std::uint32_t end, std::uint32_t was) {
+  // Lines end with \n, \r\n or \r. Whether one begins at a place is decided by the bytes on both sides of it.
+  std::vector<std::uint32_t> starts(line_starts_.begin(), std::ranges::lower_bound(line_starts_, std::max(begin, 1u)));
+  for (std::uint32_t at = std::max(begin, 1u); at <= end; ++at) {
+    const char last = content_[at - 1];
+    if (last == '\n' || (last == '\r' && (at == size() || content_[at] != '\n'))) starts.push_back(at);
   }
-  std::uint32_t counted = 0;
-  for (std::uint32_t at = 0; at < size();) {
-    if (at >= marks_.back().offset + between_marks) marks_.push_back({at, counted});
+  for (auto old = std::ranges::upper_bound(line_starts_, was); old != line_starts_.end(); ++old)
+    starts.push_back(*old - was + end);
+  line_starts_ = std::move(starts);
+
+  // A character has up to four bytes: what begins within three of `begin` may have become another. Characters are counted from the last
+  // mark before that, until an old mark behind the change is met; from there on all are what they were.
+  const auto safe = std::ranges::upper_bound(marks_, begin > 3 ? begin - 3 : 0, {}, &Mark::offset);
+  std::vector<Mark> marks(marks_.begin(), safe);
+  auto old = std::ranges::lower_bound(marks_, std::max(was, 1u), {}, &Mark::offset);
+  std::uint32_t counted = marks.back().units;
+  for (std::uint32_t at = marks.back().offset; at < size();) {
+    while (old != marks_.end() && old->offset - was + end < at) ++old;
+    if (old != marks_.end() && old->offset - was + end == at) {
+      const std::uint32_t units_were = old->units;
+      for (; old != marks_.end(); ++old) marks.push_back({old->offset - was + end, old->units - units_were + counted});
+      break;
+    }
+    if (at >= marks.back().offset + between_marks) marks.push_back({at, counted});
     const diag::CodePoint point = diag::decode(content_, at);
     counted += units(point, Encoding::utf16);
     at += point.length;
+    walked_ += point.length;
   }
+  marks_ = std::move(marks);
 }
 
 std::uint32_t Text::units_before(std::uint32_t offset, Encoding encoding) const {
@@ -91,7 +106,7 @@ void Text::replace(std::uint32_t begin, std::uint32_t end, std::string_view with
   begin = std::min(begin, size());
   end = std::clamp(end, begin, size());
   content_.replace(begin, end - begin, with);
-  find_lines();
+  index(begin, begin + static_cast<std::uint32_t>(with.size()), end);
 }
 
 std::uint32_t length_of(std::string_view text, Encoding encoding) {

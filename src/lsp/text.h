@@ -34,11 +34,11 @@ class Text {
   std::uint32_t offset_of(Position position, Encoding encoding) const;
   Position position_of(std::uint32_t offset, Encoding encoding) const;
 
-  // How many bytes were looked at to answer offset_of and position_of: for a test that an answer costs the same on a long line.
+  // How many bytes were decoded to answer offset_of and position_of and to replace: for a test that each costs the same on a long line.
   std::uint64_t walked() const { return walked_; }
   static constexpr std::uint32_t between_marks = 256;  // bytes, at least
 
-  // Replaces [begin, end).
+  // Replaces [begin, end). Decodes what is new and some bytes around it; the rest is only moved.
   void replace(std::uint32_t begin, std::uint32_t end, std::string_view with);
 
  private:
@@ -48,7 +48,9 @@ class Text {
     std::uint32_t units = 0;
   };
 
-  void find_lines();
+  // Lines and marks for [begin, end) of the text, which is new. `was` is where the old text, still known to line_starts_ and marks_, went
+  // on with what stands behind `end`.
+  void index(std::uint32_t begin, std::uint32_t end, std::uint32_t was);
   std::uint32_t units_before(std::uint32_t offset, Encoding encoding) const;
 
   std::string content_;

@@ -68,12 +68,13 @@ TEST(Text, APlaceCostsTheSameOnALongLine) {
   std::string content;
   for (int i = 0; i < 25'000; ++i) content += i % 100 == 99 ? "\u00e9+" : "y+";
   const Text text(content);
+  const std::uint64_t before = text.walked();
   for (std::uint32_t at = 0; at < text.size(); at += 2) {
     const Position place = text.position_of(at, Encoding::utf16);
     (void)text.offset_of(place, Encoding::utf16);
   }
   const std::uint64_t places = text.size();  // two for every other byte
-  EXPECT_LE(text.walked(), 3 * places * Text::between_marks);
+  EXPECT_LE(text.walked() - before, 3 * places * Text::between_marks);
 }
 
 TEST(Text, IsEditedInPlace) {
@@ -83,6 +84,51 @@ TEST(Text, IsEditedInPlace) {
   EXPECT_EQ(text.line(2), "2b");
   text.replace(1000, 5, "end");
   EXPECT_EQ(text.content(), "one\n2\n2b\nthree\nend");
+}
+
+// Bytes of any kind, line ends in halves, characters cut through: after each edit all is as in a text that was never edited.
+TEST(Text, AnEditedTextIsThatOfItsContent) {
+  const char* const pieces[] = {"",
+                                "\r",
+                                "\n",
+                                "\r\n",
+                                "y",
+                                "\u00e9",
+                                "\U0001d4b3",
+                                "\xf0",
+                                "\x9d\x92",
+                                "\x80\x80\x80",
+                                "a longer piece of text, "};
+  std::uint32_t random = 7;
+  const auto next = [&](std::uint32_t bound) {
+    random = random * 1664525 + 1013904223;
+    return (random >> 8) % bound;
+  };
+  Text text(mixed_text(400));
+  for (int i = 0; i < 500; ++i) {
+    const std::uint32_t begin = next(text.size() + 1);
+    const std::uint32_t end = begin + next(i % 50 == 49 ? 900 : 5);
+    std::string with;
+    for (std::uint32_t k = next(4); k > 0; --k) with += pieces[next(11)];
+    if (i % 70 == 69) with += mixed_text(150);
+    text.replace(begin, end, with);
+    const Text fresh(text.content());
+    ASSERT_EQ(text.line_count(), fresh.line_count()) << i;
+    for (std::uint32_t line = 0; line < fresh.line_count(); ++line)
+      ASSERT_EQ(text.line_start(line), fresh.line_start(line)) << i;
+    for (std::uint32_t at = next(7); at <= fresh.size(); at += 7) {
+      const Position place = fresh.position_of(at, Encoding::utf16);
+      ASSERT_EQ(text.position_of(at, Encoding::utf16), place) << i << ' ' << at;
+      ASSERT_EQ(text.offset_of(place, Encoding::utf16), fresh.offset_of(place, Encoding::utf16)) << i << ' ' << at;
+    }
+  }
+}
+
+TEST(Text, AnEditCostsTheSameInALongText) {
+  Text text(mixed_text(100'000));
+  const std::uint64_t before = text.walked();
+  for (std::uint32_t i = 0; i < 1000; ++i) text.replace(100 * i, 100 * i + 1, "x");
+  EXPECT_LE(text.walked() - before, 1000 * 4 * Text::between_marks);
 }
 
 }  // namespace

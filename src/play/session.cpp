@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "api/blame.h"
+#include "base/nesting.h"
 #include "compiler/source/folders.h"
 #include "play/describe.h"
 #include "play/meshes.h"
@@ -60,13 +61,8 @@ std::pair<std::int64_t, std::int64_t> jiffies() {
 
 // What a page sent, or discarded. A message that is too deep is not kept: copying and freeing one takes stack.
 Json parse(std::string_view text) {
-  bool is_too_deep = false;
-  const auto keeps = [&](int depth, Json::parse_event_t, Json&) {
-    is_too_deep = is_too_deep || depth > deepest;
-    return !is_too_deep;
-  };
-  Json message = Json::parse(text, keeps, false);
-  return is_too_deep ? Json(Json::value_t::discarded) : message;
+  if (base::nests_deeper(text, deepest)) return Json(Json::value_t::discarded);
+  return Json::parse(text, nullptr, false);
 }
 
 std::vector<api::Text> as_texts(const std::vector<SourceText>& texts) {

@@ -32,7 +32,7 @@ TARGETS = {
     "fuzz_format": (8, 4000, "programs", ["-max_len=8192", "-dict=language.dict"]),
     "fuzz_lsp": (8, 1000, "lsp", ["-max_len=8192"]),
     "fuzz_csv": (4, 100000, "csv", ["-max_len=4096"]),
-    "fuzz_init": (3, 50000, "init", ["-max_len=4096"]),
+    "fuzz_init": (3, 30000, "init", ["-max_len=4096"]),
     "fuzz_table": (3, 50000, "csv", ["-max_len=4096"]),
 }
 MESH = ("mesh", 2, 20000)
@@ -123,7 +123,7 @@ def run(target, seconds, options):
     executions, spent, edges, found = 0, 0.0, "", 0
     # libFuzzer counts by the clock, and ends at what it finds: it is started again, where it was, until its share of processor time is spent.
     while spent == 0 or (not options.smoke and spent < seconds and found < MOST_FOUND):
-        command = [program, work, f"-seed_inputs=@{inputs}", *LIMITS, *arguments, f"-max_total_time={max(10, round(seconds - spent))}", f"-artifact_prefix={findings}/{target}-"]
+        command = [program, work, f"-seed_inputs=@{inputs}", *LIMITS, *arguments, f"-max_total_time={0 if options.smoke else max(10, round(seconds - spent))}", f"-artifact_prefix={findings}/{target}-"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         with open(log, "wb") as output:
             code = subprocess.run(command, cwd=options.build / "bin", stdout=output, stderr=subprocess.STDOUT).returncode

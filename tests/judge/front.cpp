@@ -29,7 +29,7 @@ std::optional<flat::Model> flat_model(const std::string& text, const compiler::O
   if (diags.has_errors()) return std::nullopt;
   tree = schemata::write_out(std::move(tree), names, diags);
   if (diags.has_errors()) return std::nullopt;
-  table::Files data(sources, options.read_file);
+  table::Files data(sources, options.read_file, options.locate_file);
   const check::Model model = check::check(tree, names, overrides, data, diags);
   if (diags.has_errors()) return std::nullopt;
   flat::Model flat = flatten::flatten(model, names, diags);

@@ -31,7 +31,7 @@ Model check(const parse::Tree& tree, base::Names& names, std::unordered_map<base
   read_events(model, names, diags);
   report_long_runs(model, names, diags);
   read_jumps(model, names, diags);
-  read_drawings(model, names, diags);
+  read_drawings(model, names, files, diags);
   infer_shapes(model, names, files, diags);
   if (!diags.has_errors()) infer_dimensions(model, names, given, diags);
   return model;

@@ -64,10 +64,11 @@ bool is_point(std::string_view option) {
 
 class DrawingReader {
  public:
-  DrawingReader(Model& model, base::Names& names, diag::Sink& diags)
+  DrawingReader(Model& model, base::Names& names, const table::Files& files, diag::Sink& diags)
       : model_(model),
         tree_(*model.tree),
         names_(names),
+        files_(files),
         diags_(diags),
         read_names_(
             model, names, [this](NodeId id, const BoundNames*) { report_unknown_name(id); },
@@ -167,6 +168,8 @@ class DrawingReader {
         return true;
       case Leading::file:
         if (count != 1 || !is_text(0)) return wrong("a file's name in quotes", place(count > 1 ? 1 : 0));
+        if (!files_.may_name(tree_.texts[tree_[drawing.values[0]].text], tree_[drawing.values[0]].span, diags_))
+          return false;
         made.options.push_back({"file", tree_.texts[tree_[drawing.values[0]].text], {}});
         return true;
       case Leading::text: {
@@ -267,6 +270,7 @@ class DrawingReader {
   Model& model_;
   const parse::Tree& tree_;
   base::Names& names_;
+  const table::Files& files_;
   diag::Sink& diags_;
   ReadNames read_names_;
   bool is_unknown_ = false;
@@ -367,7 +371,9 @@ class DrawnShapes {
 
 }  // namespace
 
-void read_drawings(Model& model, base::Names& names, diag::Sink& diags) { DrawingReader(model, names, diags).run(); }
+void read_drawings(Model& model, base::Names& names, const table::Files& files, diag::Sink& diags) {
+  DrawingReader(model, names, files, diags).run();
+}
 
 void check_drawn_shapes(Model& model, const base::Names& names, ExpressionShapes& shapes, diag::Sink& diags) {
   DrawnShapes(model, names, shapes, diags).run();

@@ -7,12 +7,13 @@
 
 #include "compiler/check/expression_shapes.h"
 #include "compiler/check/model.h"
+#include "compiler/table/files.h"
 #include "diag/sink.h"
 
 namespace check {
 
 // Kinds, options, texts and names. Behind `find_roles`: a scene makes no variables.
-void read_drawings(Model& model, base::Names& names, diag::Sink& diags);
+void read_drawings(Model& model, base::Names& names, const table::Files& files, diag::Sink& diags);
 
 // Behind the inference of all shapes; sets Model::dimensions.
 void check_drawn_shapes(Model& model, const base::Names& names, ExpressionShapes& shapes, diag::Sink& diags);

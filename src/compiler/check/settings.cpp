@@ -115,10 +115,10 @@ class SettingsReader {
         diags_.report(setting.span, bad_setting, fmt::format("`{}` must be greater than 0", key));
         continue;
       }
-      constexpr double most_transitions = 1e9;
+      constexpr double most_transitions = 1e6;  // a second or so: ctrl-C waits for them
       if (key == "max_transitions" && *value > most_transitions) {
-        diags_.report(setting.span, bad_setting, "`max_transitions` is at most 1e9")
-            .hint("so many at one instant take minutes already; the usual bound is a few thousand");
+        diags_.report(setting.span, bad_setting, "`max_transitions` is at most 1e6")
+            .hint("a chain of transitions that ends is rarely longer than 100; without the setting 1000 are allowed");
         continue;
       }
       if (key == "starting_time") model_.settings.starting_time = *value;

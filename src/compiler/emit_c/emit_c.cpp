@@ -17,6 +17,7 @@
 #include "compiler/ir/numbers.h"
 #include "compiler/ir/uses.h"
 #include "compiler/reroll/reroll.h"
+#include "diag/printable.h"
 
 namespace emit_c {
 
@@ -640,7 +641,9 @@ class ModelPrinter {
   }
 
   // Beyond the longest literal that C11 promises (4095 characters), an array of characters.
-  std::string text_expression(std::string_view text) {
+  // What the program prints must not steer a terminal, wherever the text comes from.
+  std::string text_expression(std::string_view written) {
+    const std::string text = diag::printable(written);
     if (text.size() <= 4000) return string_literal(text);
     const std::string array = fmt::format("{}_text_{}", prefix_, long_texts_++);
     text_ += char_array(array, text);

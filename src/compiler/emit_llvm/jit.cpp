@@ -30,6 +30,11 @@ namespace emit_llvm {
 
 namespace {
 
+// Of the process: background threads of all models, and how it ends.
+std::atomic<int> threads_at_work = 0;
+std::atomic<bool> leaves_threads = false;
+std::atomic<bool> left_threads = false;
+
 namespace orc = llvm::orc;
 using Clock = std::chrono::steady_clock;
 
@@ -420,12 +425,14 @@ struct CompiledModel::Implementation {
   // A failed check of ours on a thread of its own costs what the thread was to make, not the process.
   template <class Work>
   static std::thread aside(Work work) {
+    ++threads_at_work;
     return std::thread([work = std::move(work)] {
       try {
         work();
       } catch (const std::exception& failure) {
         llvm::errs() << "tactus: " << failure.what() << '\n';
       }
+      --threads_at_work;
     });
   }
 
@@ -708,6 +715,9 @@ struct CompiledModel::Implementation {
   std::vector<std::unique_ptr<CompiledModel>> structures;  // last, so that their threads end before what they write to
 };
 
+void CompiledModel::leave_threads() { leaves_threads = true; }
+bool CompiledModel::has_left_threads() { return left_threads; }
+
 CompiledModel::CompiledModel(std::unique_ptr<Implementation> implementation)
     : implementation_(std::move(implementation)) {}
 
@@ -737,6 +747,14 @@ void CompiledModel::cancel() {
 
 CompiledModel::~CompiledModel() {
   cancel();
+  if (leaves_threads) {
+    for (int i = 0; i < 200 && threads_at_work > 0; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (threads_at_work > 0) {
+      left_threads = true;
+      (void)implementation_.release();  // with its threads, and its structures with theirs
+      return;
+    }
+  }
   if (implementation_->thread.joinable()) implementation_->thread.join();
   if (implementation_->tangent_thread.joinable()) implementation_->tangent_thread.join();
 }

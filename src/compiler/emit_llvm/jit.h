@@ -52,7 +52,8 @@ class CompiledModel {
   // The program must be well formed (lower's output); anything else is our own bug: base::CheckFailed. One that shows on a background
   // thread only costs the optimised tier.
   explicit CompiledModel(ir::Program program, const JitOptions& options = {});
-  // Cancels the background thread at its next function or pass, and waits for that.
+  // Cancels the background threads at their next function or pass, and waits for that: LLVM may be minutes from it. After
+  // `leave_threads`, only for a moment.
   ~CompiledModel();
   CompiledModel(const CompiledModel&) = delete;
   CompiledModel& operator=(const CompiledModel&) = delete;
@@ -74,6 +75,11 @@ class CompiledModel {
   const tactus_model* wait_optimised();
 
   JitTimes times() const;
+
+  // The process is about to end: what is destroyed from now on waits 0.2 s at most for LLVM, then leaves the threads, and what they use,
+  // behind. Where `has_left_threads`, only _Exit may end the process: they must not meet destructors of globals.
+  static void leave_threads();
+  static bool has_left_threads();
 
  private:
   struct Implementation;

@@ -76,7 +76,7 @@ std::uint32_t Lowering::line_of(base::Span span) const {
 void Lowering::describe() {
   program_.discrete_count = model_.discrete_count;
   program_.event_precision = model_.settings.event_precision.value_or(0);
-  program_.max_transitions = static_cast<std::uint32_t>(std::min(model_.settings.max_transitions.value_or(0), 1e9));
+  program_.max_transitions = static_cast<std::uint32_t>(model_.settings.max_transitions.value_or(0));
   for (const flat::Table& table : model_.tables)
     program_.tables.push_back({table.method, table.x, table.y, table.values, table.slopes});
   program_.input_count = model_.input_count;

@@ -35,10 +35,10 @@ class Descriptor {
 
 std::string words(int error_number) { return std::generic_category().message(error_number); }
 
-std::string by_number(const Descriptor& place) { return fmt::format("/proc/self/fd/{}", place.number()); }
+std::string by_number(int descriptor) { return fmt::format("/proc/self/fd/{}", descriptor); }
 
 // Where an open file lies; empty when the system does not tell.
-std::string real_path(const Descriptor& place) {
+std::string real_path(int place) {
   std::array<char, PATH_MAX> path;
   const ssize_t length = ::readlink(by_number(place).c_str(), path.data(), path.size());
   if (length <= 0 || static_cast<std::size_t>(length) >= path.size() || path[0] != '/') return "";
@@ -55,9 +55,9 @@ std::string folder_of(const std::string& file) {
 }
 
 // The content of a file that is open without access to it.
-Reading read_open(const Descriptor& place, const std::string& name, std::size_t most_bytes) {
+Reading read_open(int place, const std::string& name, std::size_t most_bytes) {
   struct stat about = {};
-  if (::fstat(place.number(), &about) != 0) return Reading::refused(words(errno));
+  if (::fstat(place, &about) != 0) return Reading::refused(words(errno));
   if (S_ISDIR(about.st_mode)) return Reading::refused("it is a directory");
   if (!S_ISREG(about.st_mode)) return Reading::refused("it is a device or a pipe, not a regular file");
   const Reading too_large = Reading::refused(fmt::format("it is larger than {} MB", most_bytes >> 20));
@@ -90,8 +90,6 @@ Folders::Folders(const std::vector<std::string>& files, const std::vector<std::s
     const std::string real = fs::canonical(path, error).string();
     if (error || std::ranges::find(roots_, real) != roots_.end()) return;
     roots_.push_back(real);
-    spellings_.push_back(fs::absolute(path, error).lexically_normal().string());
-    if (spellings_.back().size() > 1 && spellings_.back().ends_with('/')) spellings_.back().pop_back();
   };
   for (const std::string& file : files) add(folder_of(file));
   for (const std::string& path : allowed) add(path);
@@ -101,26 +99,40 @@ bool Folders::is_inside(const std::string& real_path) const {
   return std::ranges::any_of(roots_, [&](const std::string& root) { return is_beneath(real_path, root); });
 }
 
-bool Folders::looks_inside(const std::string& path) const {
+bool Folders::leads_inside(const std::string& path) const {
   std::error_code error;
-  const std::string plain = fs::absolute(path, error).lexically_normal().string();
-  const auto holds_it = [&](const std::string& root) { return is_beneath(plain, root); };
-  return std::ranges::any_of(roots_, holds_it) || std::ranges::any_of(spellings_, holds_it);
+  // A link that leads nowhere may lead outside: whether something is there would be told.
+  fs::path so_far;
+  for (const fs::path& part : fs::absolute(path, error)) {
+    so_far /= part;
+    const fs::file_status found = fs::symlink_status(so_far, error);
+    if (found.type() == fs::file_type::not_found) break;
+    if (error || (fs::is_symlink(found) && !fs::exists(so_far, error))) return false;
+  }
+  const fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
+  return !error && is_inside(real.string());
 }
 
-Reading Folders::read(const std::string& path, std::size_t most_bytes) const {
+Reading Folders::reach(const std::string& path, const std::function<Reading(int)>& then) const {
   if (path.find('\0') != std::string::npos) return {};
   const Descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!place.valid()) {
     const int why = errno;
-    std::error_code error;
-    if (!looks_inside(path) || fs::is_symlink(path, error)) return outside();
+    if (!leads_inside(path)) return outside();
     return why == ENOENT || why == ENOTDIR ? Reading() : Reading::refused(words(why));
   }
-  const std::string real = real_path(place);
+  const std::string real = real_path(place.number());
   if (real.empty()) return Reading::refused("the system does not tell where it lies (is /proc there?)");
   if (!is_inside(real)) return outside();
-  return read_open(place, path, most_bytes);
+  return then(place.number());
+}
+
+Reading Folders::read(const std::string& path, std::size_t most_bytes) const {
+  return reach(path, [&](int place) { return read_open(place, path, most_bytes); });
+}
+
+Reading Folders::locate(const std::string& path) const {
+  return reach(path, [](int) { return Reading(); });
 }
 
 bool Folders::holds(const std::string& path) const {
@@ -137,7 +149,7 @@ bool Folders::holds(const std::string& path) const {
 Reading read_regular_file(const std::string& path, std::size_t most_bytes) {
   const Descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!place.valid()) return errno == ENOENT ? Reading() : Reading::refused(words(errno));
-  return read_open(place, path, most_bytes);
+  return read_open(place.number(), path, most_bytes);
 }
 
 }  // namespace source

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,19 @@ class Folders {
   // A regular file of at most `most_bytes`; the name in the result is `path`. Of a file outside nothing is told, not even whether it is
   // there.
   [[nodiscard]] Reading read(const std::string& path, std::size_t most_bytes) const;
+  // The same without reading it: a refusal, or nothing, whether it is there or not.
+  [[nodiscard]] Reading locate(const std::string& path) const;
   // Whether a file of this name would lie inside, existing or not; its folder must exist. For files to be written.
   [[nodiscard]] bool holds(const std::string& path) const;
 
  private:
   bool is_inside(const std::string& real_path) const;
-  bool looks_inside(const std::string& path) const;
+  // Where nothing is: whether all that is there of the path leads inside.
+  bool leads_inside(const std::string& path) const;
+  // What `then` makes of the descriptor of a file inside.
+  Reading reach(const std::string& path, const std::function<Reading(int)>& then) const;
 
-  std::vector<std::string> roots_;      // real paths
-  std::vector<std::string> spellings_;  // the same as they were given, absolute
+  std::vector<std::string> roots_;  // real paths
 };
 
 // A regular file that a person named, at most `most_bytes` of it; links are followed.

@@ -34,4 +34,9 @@ const Sheet* Files::open(const std::string& path, base::Span written, diag::Sink
   return asked->second = sheet->second ? &*sheet->second : nullptr;
 }
 
+bool Files::may_name(const std::string& path, base::Span written, diag::Sink& diags) const {
+  if (!locate_) return true;
+  return !source::report_refusal(locate_(sources_.name(written.file), path), path, written, diags);
+}
+
 }  // namespace table

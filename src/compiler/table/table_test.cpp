@@ -21,7 +21,8 @@ TEST(Table, EachFileIsReadOnceFromWhereverItIsNamed) {
     return source::File{"models/x.csv", "0,1\n1,2\n"};
   };
   diag::Sink diags;
-  Files files(sources, read);
+  const source::Reader locate;
+  Files files(sources, read, locate);
   const Sheet* sheet = files.open("x.csv", {first, 0, 0}, diags);
   ASSERT_NE(sheet, nullptr);
   EXPECT_EQ(files.open("x.csv", {second, 0, 0}, diags), sheet);

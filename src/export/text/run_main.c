@@ -62,6 +62,9 @@ static char run_hint[1 << 12];
 
 static const double run_grid_slack = 1e-9;
 
+/* Steps, and times that an event is due: more take years. As `tactus run` has it. */
+static const double run_most_steps = 1e15;
+
 static int run_usage(const char* what) {
   fprintf(stderr, "%s: %s\n", RUN_MODEL.name, what);
   fprintf(stderr,
@@ -151,11 +154,24 @@ static int run_make_plan(run_plan* plan, double until, double step, double every
     if (ratio > 9e15 || run_is_lost(plan, step)) {
       return run_usage("the step is lost in rounding");
     }
+    if (ratio > run_most_steps) return run_usage("more than 1e15 steps: take a longer one, or a shorter time");
     if (!run_whole(ratio, &plan->full_steps)) {
       plan->full_steps = (int64_t)tk_floor(ratio);
       /* A rate has no shorter step: the run ends before it. */
       plan->last_step =
           RUN_MODEL.subsystem_count > 0 ? 0.0 : plan->end - (plan->start + (double)plan->full_steps * step);
+    }
+  }
+
+  const uint32_t tables = RUN_MODEL.structure_count > 0 ? RUN_MODEL.structure_count : 1;
+  for (uint32_t k = 0; k < tables; k++) {
+    const tactus_model* table = RUN_MODEL.structure_count > 0 ? RUN_MODEL.structures[k] : &RUN_MODEL;
+    for (uint32_t e = 0; e < table->event_count; e++) {
+      const tactus_event* event = &table->events[e];
+      if (event->kind == TACTUS_EVERY && span / event->period > run_most_steps) {
+        fprintf(stderr, "%s: `%s` happens every %g s\n", RUN_MODEL.name, event->name, event->period);
+        return run_usage("more than 1e15 times in this run: take a shorter time");
+      }
     }
   }
 

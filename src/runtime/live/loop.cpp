@@ -149,9 +149,14 @@ void Loop::set_period() {
 bool Loop::cancel_long_tick() {
   const std::int64_t began = tick_began_.load(std::memory_order_acquire);
   if (began == no_tick || now() - began < longest_tick) return false;
-  // Only the owner, whose thread this is, frees worlds; the loop is in one of these.
-  current_->world->cancel();
-  if (next_) next_->world->cancel();
+  // Only the owner, whose thread this is, frees worlds: the one that ticks is among these. Another that waits to take over is spared.
+  Running* const in = ticking_.load(std::memory_order_relaxed);
+  if (tick_began_.load(std::memory_order_acquire) != began) return false;
+  if (in == current_.get()) {
+    current_->world->cancel();
+  } else if (next_ && in == next_.get()) {
+    next_->world->cancel();
+  }
   return true;
 }
 
@@ -185,7 +190,8 @@ void Loop::obey(const Command& command) {
     case Command::replace: {
       Running* const old = running_;
       rebase_late(now());
-      if (command.value != 0) command.next->world->take_over(*old->world);
+      // One that has failed since the command was given has nothing to go on from.
+      if (command.value != 0 && old->status == TACTUS_OK) command.next->world->take_over(*old->world);
       running_ = command.next;
       set_period();
       running_->world->set_speed(speed_);
@@ -203,6 +209,7 @@ void Loop::obey(const Command& command) {
 void Loop::tick(std::int64_t deadline, std::int64_t now) {
   pointer_.refresh();
   World& world = *running_->world;
+  ticking_.store(running_, std::memory_order_relaxed);
   tick_began_.store(now, std::memory_order_release);
   const int status = world.tick(running_->table.load(std::memory_order_acquire), pointer_.newest(), now);
   const std::int64_t after = clock_.now();

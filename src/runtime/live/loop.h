@@ -11,6 +11,7 @@
 //   hung         a tick that has not ended after `longest_tick` is cancelled: the world has failed
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -116,7 +117,7 @@ class Loop {
   void tick(std::int64_t deadline, std::int64_t now);
   void publish(std::int64_t now);
   std::int64_t deadline_of(std::int64_t tick) const {
-    return base_ + static_cast<std::int64_t>(static_cast<double>(tick) * period_);
+    return base_ + static_cast<std::int64_t>(std::min(static_cast<double>(tick) * period_, 4e18));  // 127 years
   }
   void rebase(std::int64_t now);
   // A command changes when ticks are due: what was late until then has slipped.
@@ -139,6 +140,7 @@ class Loop {
   std::atomic<bool> is_ready_ = false;
   std::atomic<bool> is_over_ = false;               // for the guard
   std::atomic<std::int64_t> tick_began_ = no_tick;  // ns, of the tick that is under way
+  std::atomic<Running*> ticking_ = nullptr;         // whose tick that is
 
   // The thread's own.
   Running* running_ = nullptr;

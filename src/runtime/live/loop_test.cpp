@@ -274,6 +274,45 @@ TEST(Loop, ATickThatDoesNotEndLosesTheHandItsForceAndIsCancelled) {
   loop.reset();
 }
 
+// The clock of the thread that asks, ahead by what the test says.
+class AheadClock : public Clock {
+ public:
+  std::int64_t now() override { return monotonic_clock().now() + ahead; }
+  void sleep_until(std::int64_t time) override { monotonic_clock().sleep_until(time - ahead); }
+  std::atomic<std::int64_t> ahead = 0;
+};
+
+TEST(Loop, AnEditOfAWorldThatHangsIsNotCancelledWithIt) {
+  static std::atomic<bool> is_stuck = false;
+  static std::atomic<bool> may_go = false;
+  const sim::Decay edited;
+  sim::Decay model;
+  model.table.fixed_steps = [](const tactus_model*, tactus_instance*, int, double, std::int64_t) {
+    is_stuck = true;
+    while (!may_go) std::this_thread::sleep_for(1ms);
+    return int{TACTUS_OK};
+  };
+  model.table.step_size = 1e-7;
+  AheadClock clock;
+  Loop loop(playing(model.table), {.clock = &clock}, false);
+  ASSERT_TRUE(comes_true([&] { return is_stuck.load(); }));
+  auto next = playing(edited.table, 2);
+  next->world->plan_to_take_over(*loop.current().world);
+  ASSERT_TRUE(loop.replace(next, true));
+  EXPECT_FALSE(loop.cancel_long_tick());
+  clock.ahead = Loop::longest_tick;
+  EXPECT_TRUE(loop.cancel_long_tick());
+  EXPECT_TRUE(loop.current().world->is_cancelled());
+  may_go = true;
+  ASSERT_TRUE(comes_true([&] { return !loop.settle(); }));
+  EXPECT_EQ(loop.current().generation, 2u);
+  EXPECT_FALSE(loop.current().world->is_cancelled());
+  // It begins at its own start: what was given up has nothing to go on from.
+  ASSERT_TRUE(comes_true([&] { return newest(loop).time > 0.01; }));
+  EXPECT_EQ(loop.current().status, TACTUS_OK);
+  EXPECT_NEAR(newest(loop).outputs[0], std::exp(-newest(loop).time), 1e-9);
+}
+
 #ifndef HAS_OWN_MALLOC
 TEST(Loop, AllocatesNothing) {
   const Dragged model, edited;

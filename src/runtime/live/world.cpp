@@ -89,10 +89,15 @@ std::optional<sim::Failure> find_unbounded_work(const tactus_model& model, const
     failure.hint = "write a longer period behind `every` of the hand, or give one: --rate 1000";
     return failure;
   }
-  const double step = timing.period / static_cast<double>(timing.substeps);
+  if (!(timing.period <= longest_period)) {
+    failure.text =
+        fmt::format("a tick every {:g} s is as good as none: at least one in {:g} s", timing.period, longest_period);
+    failure.hint = "write a shorter period behind `every` of the hand, or give one: --rate 1000";
+    return failure;
+  }
   if (timing.substeps > most_substeps) {
     failure.text = fmt::format("a tick of {:g} s would take {:.4g} steps of {:g} s, and at most {} are allowed",
-                               timing.period, static_cast<double>(timing.substeps), step, most_substeps);
+                               timing.period, timing.period / model.step_size, model.step_size, most_substeps);
     failure.hint = "write a longer `step_size`; `tactus run` takes steps of any length";
     return failure;
   }
@@ -409,7 +414,8 @@ int World::tick(const tactus_model* table, const Pointer& heard, std::int64_t no
 
 // A few at a time: a tick of many can be cancelled between them.
 int World::take_steps(const tactus_model* table) {
-  constexpr std::int64_t at_once = 256;
+  // Whoever cancels waits for so many: fewer of a large model, whose steps take longer.
+  const std::int64_t at_once = std::clamp<std::int64_t>(100'000 / (1 + std::int64_t{model_.state_count}), 1, 256);
   const double h = timing_.period / static_cast<double>(timing_.substeps);
   const auto steps = tk_runs_in_parts(table) ? tk_event_steps : table->fixed_steps;
   for (std::int64_t left = timing_.substeps; left > 0; left -= at_once) {

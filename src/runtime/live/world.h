@@ -37,10 +37,11 @@ struct Timing {
 [[nodiscard]] Timing choose_timing(const tactus_model& model, double period);
 
 // What a tick may cost: others wait for it. All of it is known before the world begins.
-inline constexpr double least_period = 1e-5;               // s
-inline constexpr std::int64_t most_substeps = 10'000;      // a tick
-inline constexpr double most_scheduled_events = 10'000;    // a tick
-inline constexpr std::uint32_t most_transitions = 10'000;  // at one instant
+inline constexpr double least_period = 1e-5;                // s
+inline constexpr double longest_period = 3600;              // s: a clock's nanoseconds count for years
+inline constexpr std::int64_t most_substeps = 10'000;       // a tick
+inline constexpr double most_scheduled_events = 10'000;     // a tick
+inline constexpr std::uint32_t most_transitions = 200'000;  // at one instant: SimSect's hexapod asks for 128,000
 // Empty: the model's ticks are bounded. Else what to change in the text.
 [[nodiscard]] std::optional<sim::Failure> find_unbounded_work(const tactus_model& model, const Timing& timing);
 

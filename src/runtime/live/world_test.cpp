@@ -185,6 +185,15 @@ TEST(World, WorkThatATickCannotBoundIsRefusedBeforehand) {
   model.table.hand_period = 1e-9;
   EXPECT_NE(refused(0).find("more often than a clock can keep"), std::string::npos);
   EXPECT_EQ(refused(), "");  // --rate says otherwise
+  for (const double period : {1e30, 1e300, HUGE_VAL}) {
+    model.table.hand_period = period;
+    EXPECT_NE(refused(0).find("as good as none"), std::string::npos) << period;
+    model.table.step_size = tick;
+    EXPECT_NE(refused(0).find("as good as none"), std::string::npos) << period;
+    model.table.step_size = 0;
+  }
+  model.table.hand_period = longest_period;
+  EXPECT_EQ(refused(0), "");
   model.table.max_transitions = 1'000'000'000;
   EXPECT_NE(refused().find("max_transitions"), std::string::npos);
   model.table.max_transitions = most_transitions;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <new>
 #include <vector>
 
 #include "base/check.h"
@@ -96,6 +97,7 @@ class Cvode::Engine {
 
 Cvode::Engine::Engine(const tactus_model& model)
     : n_(model.state_count), last_(n_), direction_(tactus_direction_size(&model)), result_(n_) {
+  if (n_ == 0) return;  // SUNDIALS makes no empty matrix; `step` only moves the time
   TACTUS_CHECK(SUNContext_Create(nullptr, &context_) == 0);
   y_ = N_VNew_Serial(n_, context_);
   derivative_of_y_ = N_VNew_Serial(n_, context_);
@@ -121,9 +123,11 @@ Cvode::Engine::Engine(const tactus_model& model)
   }
   if (is_sparse_) {
     matrix_ = SUNSparseMatrix(n_, n_, static_cast<sunindextype>(rows_.size()), CSC_MAT, context_);
+    if (!matrix_) throw std::bad_alloc();
     solver_ = SUNLinSol_KLU(y_, matrix_, context_);
   } else {
     matrix_ = SUNDenseMatrix(n_, n_, context_);
+    if (!matrix_) throw std::bad_alloc();
     solver_ = SUNLinSol_Dense(y_, matrix_, context_);
   }
   memory_ = CVodeCreate(CV_BDF, context_);
@@ -262,13 +266,13 @@ int Cvode::Engine::step(const tactus_model* model, tactus_instance* instance, do
   double* const x = tk_states(model, instance);
   tk_clear_failure(instance);
   if (!(t_end > from)) return TACTUS_OK;
-  if (!model->tangent) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   instance->dense_step = 0;
   if (n_ == 0) {
     instance->time = t_end;
     instance->steps++;
     return TACTUS_OK;
   }
+  if (!model->tangent) return tk_fail(instance, TACTUS_NO_SOLVER, -1);
   const bool is_where_it_was = has_memory_ && instance->first_stage_valid != 0 && from == time_ &&
                                tolerance == tolerance_ && std::memcmp(x, last_.data(), n_ * sizeof(double)) == 0;
   if (!is_where_it_was) begin(h_max, tolerance);

@@ -43,6 +43,7 @@ class CsvWriter {
   // Writes what remains and closes. False when anything since open() failed.
   [[nodiscard]] bool close();
 
+  bool is_open() const { return file_.is_open(); }
   const std::string& failure() const { return file_.failure(); }
   std::size_t rows() const { return rows_; }
 
