@@ -84,6 +84,21 @@ class Worlds(unittest.TestCase):
 
 
 class Modes(Worlds):
+    def test_a_plan_of_as_many_numbers_as_there_may_be(self):
+        # In half a second each p goes from what was chosen to 2, at the rate 1: 1.5.
+        told = self.run_model("""
+            simulation ending_time = 1.25
+            automaton b in H, F;
+            boundary for i in 1..24 { p[i](0) = 0; }
+            system
+              for i in 1..24 { in b.H { p[i]' = 0; }  in b.F { p[i]' = 1; } }
+              event go at 1;
+              one[i in 1..24] = 1;
+              plan P in b.H when go choose v = one { goto b.F; next(p) = v; } for 0.5 reaching p = 2 * one { goto b.H; }
+        """)
+        for value in told["values"]["p"]:
+            self.assertLess(abs(value - 1.75), 1e-6)
+
     # --- jumps -----------------------------------------------------------------------------------------------------------
 
     def bounces(self, count, e=0.7, g=9.81, h=1.0):

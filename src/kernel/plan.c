@@ -210,6 +210,7 @@ int tk_search_for_plan(const tactus_model* whole, tactus_instance* instance, uin
   for (uint32_t i = 0; i < s.count; i++) s.left[i] = tk_infinite();
   instance->plan_runs = 0;
   instance->plan_differences = 0;
+  if (s.count > TACTUS_MOST_CHOSEN) return TACTUS_NO_PLAN; /* the compiler refuses such a plan: u has no more places */
   tk_put_aside(whole, instance);
   const int status = tk_search_plan(whole, instance, plan, &s);
   const int32_t runs = instance->plan_runs;

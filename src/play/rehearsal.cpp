@@ -112,6 +112,7 @@ int rehearse_edits(int input, int output) {
                          attempt.allow);
       answer["items"] = diagnostic_items(prepared.compiled, attempt.texts);
       answer["failure"] = prepared.failure ? Json(prepared.failure->text) : Json(nullptr);
+      answer["line"] = prepared.failure ? prepared.failure->line : 0;
       answer["runs"] = prepared.running != nullptr;
     } catch (const std::exception& failure) {
       prepared = Prepared();
@@ -226,6 +227,7 @@ Prepared Rehearsal::prepare(const Attempt& attempt) {
   if (was_heard && answer.at("failure").is_string()) {
     refused.failure.emplace();
     refused.failure->text = answer.at("failure");
+    refused.failure->line = answer.at("line");
   }
   return refused;
 }

@@ -14,6 +14,7 @@
 #include "base/nesting.h"
 #include "compiler/source/folders.h"
 #include "play/describe.h"
+#include "play/diagnostics.h"
 #include "play/meshes.h"
 #include "runtime/trace/replace_file.h"
 
@@ -100,7 +101,7 @@ Json failure_json(const std::optional<sim::Failure>& failure) {
 // In the unit in which the page shows it.
 std::string out_of_range(const tactus_parameter& parameter, const compiler::WrittenUnit& unit, double value) {
   const std::string sign = unit.unit.empty() ? "" : " " + unit.unit;
-  return fmt::format("`{}` is between {:g} and {:g}{}, not {:g}", parameter.name, parameter.low / unit.size,
+  return fmt::format("`{}` is between {:.12g} and {:.12g}{}, not {:.12g}", parameter.name, parameter.low / unit.size,
                      parameter.high / unit.size, sign, value / unit.size);
 }
 
@@ -357,6 +358,18 @@ void Session::finish_compiling() {
     return begin_compiling();
   }
   diagnostics_ = prepared.items ? *prepared.items : diagnostic_items(prepared.compiled, prepared.texts);
+  if (!prepared.running && prepared.failure) {
+    const std::string& why = prepared.failure->text;
+    const std::uint32_t line = std::max<std::uint32_t>(prepared.failure->line, 1);
+    Json item = {{"file", shown_name(texts_.front().path, as_texts(texts_))}, {"line", line}, {"column", 1}};
+    item["end_line"] = line;
+    item["end_column"] = 1;
+    item["severity"] = "error";
+    item["code"] = does_not_start.code;
+    item["text"] = fmt::format(does_not_start.text, why);
+    item["hint"] = does_not_start_hint;
+    diagnostics_.push_back(std::move(item));
+  }
   // What compiles is shown to all, with what is said of it; a version of 0 answers no edit, so it comes first.
   if (prepared.running) audience_.tell_all(text_of({{"type", "diagnostics"}, {"version", 0}, {"items", diagnostics_}}));
   for (const auto& [listener, version] : compiling_for_)
@@ -364,8 +377,7 @@ void Session::finish_compiling() {
   if (prepared.running) {
     adopt(std::move(prepared), true);
   } else if (prepared.failure) {
-    audience_.tell_all(
-        text_of({{"type", "note"}, {"text", "the edited world does not start: " + prepared.failure->text}}));
+    audience_.tell_all(text_of({{"type", "note"}, {"text", fmt::format(does_not_start.text, std::as_const(prepared.failure->text))}}));
   }
   begin_compiling();
 }
@@ -540,11 +552,13 @@ void Session::note_overrun() {
   const double slipped = 1e-9 * static_cast<double>(loop_->statistics().slipped.load());
   if (slipped < std::max(least_slip_told, 2 * slipped_told_)) return;
   slipped_told_ = slipped;
-  const std::string text = fmt::format(
-      "the world is {:.1f} s behind the clock: a tick takes {:.0f} us (median) of the {:.0f} us it has; slow it down, "
-      "or make steps longer",
-      slipped, microseconds(loop_->statistics().compute.quantile(0.5)),
-      1e6 * loop_->current().world->timing().period / speed_);
+  const double takes = microseconds(loop_->statistics().compute.quantile(0.5));
+  const double has = 1e6 * loop_->current().world->timing().period / speed_;
+  const std::string text =
+      fmt::format("the world is {:.1f} s behind the clock: a tick takes {:.0f} us (median) of the {:.0f} us it has; {}",
+                  slipped, takes, has,
+                  takes > has / 2 ? "slow it down, or make steps longer"
+                                  : "the program was held up, by a suspended machine or by other programs");
   notes_ = loop_->notes();
   tell_note(text);
 }

@@ -700,6 +700,11 @@ system
               1);
   ASSERT_TRUE(played.until([&] { return played.has_note("the edited world does not start: ", bob); }));
   EXPECT_EQ(played.generation(), 1u);
+  // The text is not what moves, and its page says so for as long as that is so.
+  ASSERT_TRUE(played.until([&] { return played.last("diagnostics")["version"] == 1; }));
+  ASSERT_EQ(played.last("diagnostics")["items"].size(), 1u);
+  EXPECT_EQ(played.last("diagnostics")["items"][0]["code"], "K002");
+  EXPECT_EQ(played.last("diagnostics")["items"][0]["severity"], "error");
   const Frame frame = played.frame(0.02);
   EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
 }

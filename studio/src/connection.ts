@@ -100,9 +100,10 @@ export class Connection {
     return this.socket_?.readyState === WebSocket.OPEN;
   }
 
-  // False when there is nobody to send to.
+  // False when there is nobody to send to. In silence only texts and a hand's leave go out: nothing else may happen later, unasked.
   send(message: ClientMessage): boolean {
     if (!this.is_open) return false;
+    if (this.is_silent_ && message.type !== "edit" && message.type !== "leave") return false;
     this.socket_?.send(JSON.stringify(message));
     return true;
   }

@@ -66,6 +66,7 @@ export class Editor {
   private active_: string | null = null;
   private drafts_: DraftStore | null = null;
   private items_: readonly DiagnosticItem[] = [];
+  private connected_ = false;
   private version_ = 0;
   private answered_version_ = 0;
   private timer_: number | undefined;
@@ -262,6 +263,8 @@ export class Editor {
   save(): void {
     const open = this.files_.get(this.active_ ?? "");
     if (open === undefined) return;
+    // Another page may have sent another text since: what stands here is what is saved.
+    open.unsent = true;
     this.flush();
     if (open.told_too_long) {
       this.outlets_.note(`${open.name} is not saved: it is too long to be changed here.`);
@@ -298,6 +301,12 @@ export class Editor {
     if ([...this.files_.values()].some((open) => open.unsent)) this.schedule();
   }
 
+  // Without a connection nobody reads the text.
+  set_connected(connected: boolean): void {
+    this.connected_ = connected;
+    this.show_diagnostics();
+  }
+
   private show_diagnostics(): void {
     const open = this.files_.get(this.active_ ?? "");
     if (open !== undefined) {
@@ -307,6 +316,13 @@ export class Editor {
     }
     const list = this.elements_.problems;
     list.replaceChildren();
+    if (!this.connected_) {
+      list.dataset["state"] = "unchecked";
+      const word = document.createElement("p");
+      word.textContent = "Not checked: there is no connection";
+      list.append(word);
+      return;
+    }
     const errors = this.items_.filter((item) => item.severity === "error").length;
     list.dataset["state"] = errors > 0 ? "error" : this.items_.length > 0 ? "warning" : "good";
     if (this.items_.length === 0) {

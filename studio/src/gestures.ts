@@ -59,7 +59,7 @@ export class Gestures {
     if (event.button === 0 && this.hand_.accepts(rig, x, y, values, playout.latest)) {
       this.action_ = "hand";
       this.hand_.press(x, y, values, playout.latest);
-      this.on_hand_(true);
+      if (this.hand_.held) this.on_hand_(true);
     } else {
       this.action_ = event.button === 0 && !rig.flat ? "orbit" : "pan";
     }
@@ -128,7 +128,7 @@ export class Gestures {
       if (this.hand_.exists) {
         const was_held = this.hand_.held;
         this.hand_.nudge(rig, step[0] * pixels, step[1] * pixels, playout.values_at(performance.now()), playout.latest);
-        if (!was_held) this.on_hand_(true);
+        if (!was_held && this.hand_.held) this.on_hand_(true);
       } else if (rig.flat) {
         rig.pan(-step[0] * 3 * pixels, -step[1] * 3 * pixels);
       } else {

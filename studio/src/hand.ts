@@ -19,6 +19,7 @@ export class Hand {
   private setup_: HandSetup | null = null;
   private handle_: { at: number; rows: number } | null = null;
   private held_ = false;
+  private offered_ = false;
   private refused_ = false;
   private pixel_x_ = 0;
   private pixel_y_ = 0;
@@ -85,8 +86,14 @@ export class Hand {
     return this.scratch_.z < 1 && Math.hypot(this.scratch_.x - pixel_x, this.scratch_.y - pixel_y) < grasp_pixels;
   }
 
+  // Whether there is a world that can feel it: with a connection, neither failed nor ended.
+  set_offered(offered: boolean): void {
+    this.offered_ = offered;
+    if (!offered) this.release();
+  }
+
   press(pixel_x: number, pixel_y: number, values: Float64Array | null, frame: Frame | null): void {
-    if (this.setup_ === null) return;
+    if (this.setup_ === null || !this.offered_) return;
     this.held_ = true;
     this.pixel_x_ = pixel_x;
     this.pixel_y_ = pixel_y;
@@ -106,7 +113,7 @@ export class Hand {
 
   // Keys: the hand goes by so many pixels from where it is, as if it were held there.
   nudge(rig: CameraRig, pixels_x: number, pixels_y: number, values: Float64Array | null, frame: Frame | null): void {
-    if (this.setup_ === null) return;
+    if (this.setup_ === null || !this.offered_) return;
     if (!this.held_) {
       rig.to_pixels(this.handle_point(values, frame, this.scratch_), this.scratch_);
       this.press(this.scratch_.x, this.scratch_.y, values, frame);

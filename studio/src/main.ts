@@ -201,22 +201,27 @@ class Page {
     this.show_hint();
   }
 
+  // To a world that can feel it; what was held is let go of otherwise.
+  private offer_hand(): void {
+    const was_held = this.hand_.held;
+    this.hand_.set_offered(document.body.dataset["connection"] === "open" && !this.stands_);
+    if (was_held && !this.hand_.held) this.take_hold(false);
+    else this.show_hint();
+  }
+
   private take_connection(state: ConnectionState): void {
     const was = document.body.dataset["connection"];
     document.body.dataset["connection"] = state;
     this.time_.set_connection(state);
     // What cannot be told is not offered; the text can be typed all the same.
     find("parameters").inert = state !== "open";
-    if (state !== "open") {
-      this.parameters_.forget_choices();
-      this.hand_.release();
-      this.take_hold(false);
-    }
+    if (state !== "open") this.parameters_.forget_choices();
+    this.offer_hand();
+    this.editor_.set_connected(state === "open");
     this.show_force();
     if (state === "open") {
       if (was !== "silent") this.editor_.begin_connection();
       this.notices_.set("connection", null);
-      this.show_hint();
     } else if (state === "silent") {
       this.notices_.set("connection", {
         kind: "warning",
@@ -246,7 +251,7 @@ class Page {
       case "state":
         this.time_.set_state(message);
         this.stands_ = message.failure !== null || message.ended !== null;
-        this.show_hint();
+        this.offer_hand();
         this.show_failure(message.failure);
         this.show_end(message.failure === null ? message.ended : null);
         break;

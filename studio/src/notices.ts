@@ -54,6 +54,7 @@ export class Notices {
       button.type = "button";
       button.className = "link";
       button.textContent = label;
+      button.dataset["action"] = label;
       button.addEventListener("click", run);
       box.append(button);
     }

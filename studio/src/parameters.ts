@@ -19,7 +19,7 @@ export function slider_range(parameter: Parameter): [number, number] {
 
 // As a person writes it in that unit: 0.3490658503988659 of a `size` of pi / 180 is 20.
 export function in_unit(value: number, size: number): number {
-  return Number((value / size).toPrecision(7));
+  return Number((value / size).toPrecision(12));
 }
 
 // And back; a number that reads like one of the parameter's own is that one, to the last digit.
@@ -30,12 +30,16 @@ export function from_unit(shown: number, parameter: Parameter): number {
   return shown * parameter.size;
 }
 
-// A typed number, with a comma or a long minus, and perhaps the unit behind it; null when it is none.
+// A typed number, with a comma or a long minus, and perhaps the unit behind it, in brackets or not; null when it is none, or could be two.
 export function read_number(text: string, unit: string): number | null {
   const trimmed = text.trim();
-  const bare = unit !== "" && trimmed.endsWith(unit) ? trimmed.slice(0, -unit.length).trim() : trimmed;
-  const value = Number(bare.replace(",", ".").replace("−", "-"));
-  return bare === "" || !Number.isFinite(value) ? null : value;
+  const endings = unit === "" ? [] : [`[${unit}]`, unit, ...(unit === "deg" ? ["°"] : [])];
+  const ending = endings.find((each) => trimmed.endsWith(each)) ?? "";
+  const bare = trimmed.slice(0, trimmed.length - ending.length).trim().replace("−", "-");
+  if (/^[+-]?[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(bare)) return null; // 1,000: a thousand, or one?
+  const plain = bare.replace(",", ".");
+  const value = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(plain) ? Number(plain) : NaN;
+  return Number.isFinite(value) ? value : null;
 }
 
 interface Row {
@@ -131,7 +135,7 @@ export class Parameters {
       const digits = Math.max(0, 3 - Math.floor(Math.log10(high - low)));
       const shown = low + ((high - low) * Number(slider.value)) / slider_steps;
       const at_an_end = Number(slider.value) === 0 ? row.range[0] : Number(slider.value) === slider_steps ? row.range[1] : null;
-      this.choose(row, at_an_end ?? from_unit(Number(shown.toFixed(Math.min(digits, 15))), parameter));
+      this.choose(row, at_an_end ?? from_unit(Number(shown.toFixed(Math.min(digits, 100))), parameter));
     });
     slider.addEventListener("dblclick", () => this.choose(row, row.parameter.initial));
     label.addEventListener("dblclick", () => this.choose(row, row.parameter.initial));

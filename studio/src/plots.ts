@@ -65,8 +65,15 @@ export class Plots {
     this.scalars_ = new Map(list_scalars(world.values).map((scalar) => [scalar.name, scalar]));
     this.kept_ = new KeptPlots(window.localStorage, world.name);
     if (JSON.stringify(world.plots) !== JSON.stringify(this.asked_)) {
-      // A page that opens shows what was arranged; a text that changes what it asks for is shown as it is.
-      const panels = (this.asked_ === null ? this.kept_.load(world.plots) : null) ?? world.plots;
+      // A page that opens shows what was arranged. When a text asks for others, what a person added stays; of the text's own panels go those
+      // that it no longer asks for.
+      const before = this.asked_;
+      const has = (list: readonly string[][], names: string[]): boolean => list.some((each) => JSON.stringify(each) === JSON.stringify(names));
+      const arranged = this.panels_.map((panel) => panel.names);
+      const panels =
+        before === null
+          ? (this.kept_.load(world.plots) ?? world.plots)
+          : [...arranged.filter((names) => !has(before, names) || has(world.plots, names)), ...world.plots.filter((names) => !has(before, names))];
       this.asked_ = world.plots;
       for (const panel of [...this.panels_]) this.remove_panel(panel);
       for (const names of panels) this.add_panel(names);
@@ -96,7 +103,7 @@ export class Plots {
   }
 
   private show_empty_state(): void {
-    this.element_.dataset["empty"] = String(this.panels_.length === 0);
+    this.element_.dataset["empty"] = String(this.panels_.every((panel) => panel.element.hidden));
   }
 
   private add_panel(names: string[]): Panel {

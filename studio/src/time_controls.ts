@@ -128,8 +128,8 @@ export class TimeControls {
     const position = speed_to_slider(speed);
     slider.value = String(position);
     slider.style.setProperty("--share", `${((position + steps_of_ten) / (2 * steps_of_ten)) * 100}%`);
-    slider.setAttribute("aria-valuetext", `${Number(speed.toPrecision(2))} times real time`);
-    speed_text.textContent = `${Number(speed.toPrecision(2))}×`;
+    slider.setAttribute("aria-valuetext", `${Number(speed.toPrecision(4))} times real time`);
+    speed_text.textContent = `${Number(speed.toPrecision(4))}×`;
   }
 
   // Once a displayed frame.

@@ -70,6 +70,8 @@ inline constexpr diag::Kind<Text> next_of_unknown{"C057",
                                                   "the unknown `{}` is of this instant, and has no value after it"};
 inline constexpr diag::Kind<std::string, std::string> target_count{
     "C058", "a plan that chooses {} needs as many targets, and has {}"};
+inline constexpr diag::Kind<std::string, std::string> too_many_chosen{
+    "C062", "a plan chooses at most {} numbers, and this one chooses {}"};
 inline constexpr diag::Kind<Text> bad_bounds{"C059", "the bounds of `{}` are not times to come, the earlier first"};
 inline constexpr diag::Kind<Text> not_in_equations{"C060", "there is no `{}` in the equations"};
 

@@ -4,8 +4,10 @@
 
 #include <cmath>
 #include <set>
+#include <string>
 #include <utility>
 
+#include "abi/model.h"
 #include "base/growth.h"
 #include "compiler/check/diagnostics.h"
 #include "compiler/check/target.h"
@@ -142,7 +144,7 @@ class Reports {
   // As many targets as chosen values, both counted in components.
   void report_plan(std::size_t index) {
     const parse::PlanProblem& problem = tree_.problems[index];
-    std::uint32_t chosen = 0, reached = 0;
+    std::uint64_t chosen = 0, reached = 0;
     for (std::size_t i = 0; i < problem.chosen.size(); ++i) {
       const Symbol& symbol = model_.symbols[model_.plans[index].chosen[i]];
       const Known known = shapes_.shape_of(problem.chosen[i].value);
@@ -159,8 +161,13 @@ class Reports {
         reached += left.is_fixed() ? left.shape.size() : 1;
       }
     }
+    if (chosen > TACTUS_MOST_CHOSEN) {
+      diags_.report(problem.name_span, too_many_chosen, std::to_string(TACTUS_MOST_CHOSEN), std::to_string(chosen))
+          .hint("a vector counts its components; choose fewer, or let two plans follow each other");
+      return;
+    }
     if (chosen == reached) return;
-    const auto counted = [](std::uint32_t count, std::string_view what) {
+    const auto counted = [](std::uint64_t count, std::string_view what) {
       return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
     };
     auto report = diags_.report(problem.name_span, target_count, counted(chosen, "number"), counted(reached, "target"));
