@@ -377,7 +377,8 @@ void Session::finish_compiling() {
   if (prepared.running) {
     adopt(std::move(prepared), true);
   } else if (prepared.failure) {
-    audience_.tell_all(text_of({{"type", "note"}, {"text", fmt::format(does_not_start.text, std::as_const(prepared.failure->text))}}));
+    audience_.tell_all(
+        text_of({{"type", "note"}, {"text", fmt::format(does_not_start.text, std::as_const(prepared.failure->text))}}));
   }
   begin_compiling();
 }

@@ -205,6 +205,15 @@ test("ctrl-S saves, and the dot goes", async () => {
   assert.ok(mock.disk.get("two_ball.tact").endsWith("\n// saved"));
 });
 
+test("what is saved is what is shown, whatever another page sent before", async () => {
+  await type_at_end("\n// mine");
+  await until(() => sent("edit").length > 0, "the edit");
+  const edits = sent("edit").length;
+  await page.keyboard.press("Control+s");
+  await until(() => sent("save").length === 1, "save");
+  assert.ok(sent("edit").length > edits && sent("edit").at(-1).text.endsWith("// mine"));
+});
+
 test("a file keeps its line breaks, and is not called unsaved for them", async () => {
   const original = mock.disk.get("two_ball.tact").replaceAll("\n", "\r\n");
   mock.disk.set("two_ball.tact", original);
@@ -507,11 +516,20 @@ test("a server that says nothing is not taken for one that runs", async () => {
   await looks_disconnected("no answer");
   assert.match(await page.locator('.notice[data-key="connection"]').textContent(), /does not answer: what is shown here is old/);
   await page.mouse.up();
-  // What is typed meanwhile is not lost.
+  // A hand that nobody feels is not held, and nothing is asked for that would happen later, unasked.
+  const before = sent("hand").length;
+  await page.mouse.down();
+  await page.keyboard.press("r");
+  await page.mouse.up();
+  assert.notEqual(await page.locator("#world").getAttribute("data-held"), "true");
+  assert.match(await page.textContent(".problems"), /Not checked/);
+  // What is typed meanwhile is not lost. (The stand-in answers it, and is silent again.)
   await type_at_end("\n// meanwhile");
   mock.be_silent(false);
   await looks_connected();
   await until(() => sent("edit").at(-1)?.text.endsWith("// meanwhile"), "the text");
+  assert.equal(sent("hand").length, before);
+  for (const type of ["reset", "save"]) assert.equal(sent(type).length, 0, type);
   assert.equal(sent("hello").length, 1);
 });
 
@@ -523,6 +541,11 @@ test("a world that ended says so and offers a reset, nothing else", async () => 
   assert.equal(await page.textContent("#run-state"), "ended");
   for (const id of ["#play", "#step"]) assert.equal(await page.locator(id).isDisabled(), true, id);
   assert.equal(await page.locator("#reset").isDisabled(), false);
+  const box = await world_box();
+  await page.mouse.move(box.x + 300, box.y + 300);
+  await page.mouse.down();
+  assert.notEqual(await page.locator("#world").getAttribute("data-held"), "true");
+  await page.mouse.up();
   await banner.getByRole("button", { name: "Reset" }).click();
   await until(() => sent("reset").length === 1, "reset");
   await until(async () => (await banner.count()) === 0, "no banner");
@@ -551,7 +574,7 @@ test("a hand that is refused says so while it drags, and no longer", async () =>
   assert.equal(await hint.isHidden(), true);
 });
 
-test("plots that were added are there after a reload, until the text asks for others", async () => {
+test("plots that were added stay: after a reload, and when the text asks for others", async () => {
   const legends = async () => (await page.locator(".plot:not([hidden])").evaluateAll((plots) => plots.map((plot) => [...plot.querySelectorAll(".legend-name")].map((name) => name.textContent).join())));
   await page.click("#add-plot");
   await page.locator(".choices label", { hasText: "cross1" }).locator("input").check();
@@ -570,9 +593,9 @@ test("plots that were added are there after a reload, until the text asks for ot
   await until(async () => (await legends()).length === 3, "the value back");
   mock.world.plots = [["F[1]"]];
   mock.say_all(mock.world);
-  await until(async () => (await legends()).join(";") === "F[1]", "the text's");
+  await until(async () => (await legends()).join(";") === "black_ball[2];cross1;F[1]", "the text's, beside the person's");
   await load();
-  assert.deepEqual(await legends(), ["F[1]"]);
+  assert.deepEqual(await legends(), ["black_ball[2]", "cross1", "F[1]"]);
 });
 
 test("[space] a parameter is shown and typed in the unit of the text", async () => {

@@ -100,12 +100,13 @@ test("numbers are shown in the unit of the text, and come back exactly", () => {
   const tilt = { name: "tilt", unit: "deg", size, value: 0, initial: 20 * size, low: 0, high: Math.PI / 2 };
   assert.equal(in_unit(0.3490658503988659, size), 20);
   assert.equal(in_unit(0.07, 0.01), 7);
+  assert.equal(in_unit(123456789.123, 1), 123456789.123);
   assert.equal(from_unit(20, tilt), tilt.initial);
   assert.equal(from_unit(90, tilt), tilt.high);
   assert.equal(from_unit(10, tilt), 10 * size);
-  for (const text of ["20", " 20 deg", "20deg", "2e1", "20,0"]) assert.equal(read_number(text, "deg"), 20, text);
+  for (const text of ["20", " 20 deg", "20deg", "2e1", "20,0", "20 [deg]", "20°", "+20."]) assert.equal(read_number(text, "deg"), 20, text);
   assert.equal(read_number("−5", ""), -5);
-  for (const text of ["", "deg", "abc", "1e999", "NaN", "20 rad", "1 2"]) assert.equal(read_number(text, "deg"), null, text);
+  for (const text of ["", "deg", "abc", "1e999", "NaN", "20 rad", "1 2", "1,000", "0x10", "20 [rad]"]) assert.equal(read_number(text, "deg"), null, text);
 });
 
 test("an arrangement of plots is kept until the text asks for others", () => {
