@@ -358,7 +358,7 @@ reactive
         self.usage("run", model, "--out", "missing/run.csv", says=["missing/run.csv"])
         self.usage("run", model, "--plot", "missing/run.svg", "--until", "1e9", says=["`missing` does not exist"])  # no run
         if pathlib.Path("/dev/full").exists():
-            done = self.tactus("run", model, "--out", "/dev/full", "--every", "0.001", exit_code=2)
+            done = self.tactus("run", model, "--out", "/dev/full", "--every", "0.001", exit_code=4)  # it is there, and takes nothing: no mistake of the command line
             self.assertIn("/dev/full", done.stderr)
 
     def test_several_files_are_one_program(self):
