@@ -365,12 +365,14 @@ def main():
     parser.add_argument("--actions", type=int)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--speed", type=float, default=100)
+    parser.add_argument("--normal-priority", action="store_true", help="beside other tests: a loop in real time may starve them, and this script")
     options = parser.parse_args()
     broken = None
     with tempfile.TemporaryDirectory(prefix="tactus_soak_") as folder:
         file = pathlib.Path(folder) / "world.tact"
         file.write_text(WORLD, encoding="utf8")
-        with Play(str(pathlib.Path(options.tactus).resolve()), file, "--speed", options.speed) as play:
+        manner = ["--normal-priority"] if options.normal_priority else []
+        with Play(str(pathlib.Path(options.tactus).resolve()), file, "--speed", options.speed, *manner) as play:
             soak = Soak(play, random.Random(options.seed), options.speed)
             flat = "not looked at"
             try:
