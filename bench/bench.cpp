@@ -1,7 +1,9 @@
-// tactus_bench [--json] [--smoke] [--pairs N] [--only steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]
+// tactus_bench [--json] [--smoke] [--pairs N] [--only
+// steps|text|memory|editor|stiff|events|mechanics|hybrid|energy|scale|play]
 //
-// Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike; both
-// sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or not.
+// Each comparison is the median of interleaved pairs in one process, so that a noisy machine disturbs both sides alike;
+// both sides have this processor's instruction set, no contraction, no fast-math. Exit code 0, whether goals are met or
+// not.
 #include "bench.h"
 
 #include <fmt/format.h>

@@ -1,5 +1,5 @@
-// What a person waits for while writing a program of 10,000 lines: the compiler's word on it, the language server's answers
-// right after a change, its layout. The server is asked through pipes, as by an editor.
+// What a person waits for while writing a program of 10,000 lines: the compiler's word on it, the language server's
+// answers right after a change, its layout. The server is asked through pipes, as by an editor.
 #include <fmt/format.h>
 #include <unistd.h>
 

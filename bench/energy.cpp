@@ -1,5 +1,5 @@
-// What it costs to keep the balance of energy: a step of the discrete gradient and of Algorithm 1 beside one of rk4 on the same pendulum; a
-// sample of the Passive Sample and Hold; a chain of 100 masses and springs at 1 kHz.
+// What it costs to keep the balance of energy: a step of the discrete gradient and of Algorithm 1 beside one of rk4 on
+// the same pendulum; a sample of the Passive Sample and Hold; a chain of 100 masses and springs at 1 kHz.
 #include <fmt/format.h>
 
 #include <chrono>
@@ -88,7 +88,8 @@ system
   }
 }
 
-// The same chain as 100 instances with rates of their own, joined passively: equal rates, and every other one at half the rate.
+// The same chain as 100 instances with rates of their own, joined passively: equal rates, and every other one at half
+// the rate.
 void measure_joined(const Options& options, std::vector<Figure>& figures) {
   const auto chain = [](const char* odd, const char* even) {
     return fmt::format(R"(constant n = 100, k = 400, m = 0.1;

@@ -1,6 +1,7 @@
-// Located events: a ball that falls ten times onto a springy floor, twenty changes of its equation. By us from the text; and by CVODE
-// with its root finding, the equations, their Jacobian and the height as root function written by hand, started anew at each
-// root. All in one run, interleaved; the time of the run alone, without compiling. The truth is in closed form from change to change.
+// Located events: a ball that falls ten times onto a springy floor, twenty changes of its equation. By us from the
+// text; and by CVODE with its root finding, the equations, their Jacobian and the height as root function written by
+// hand, started anew at each root. All in one run, interleaved; the time of the run alone, without compiling. The truth
+// is in closed form from change to change.
 #include <fmt/format.h>
 #include <nvector/nvector_serial.h>
 #include <sunmatrix/sunmatrix_dense.h>

@@ -1,10 +1,14 @@
 // Hybrid worlds: what jumps, modes, plans and proofs cost.
 //
-//   a bouncing ball      ten bounces, by us from the text and by CVODE with its root finding, the ball written by hand and started anew
-//                        at each bounce. Each at the coarsest tolerance with which its bounces are at most 1e-12 s from the closed
+//   a bouncing ball      ten bounces, by us from the text and by CVODE with its root finding, the ball written by hand
+//   and started anew
+//                        at each bounce. Each at the coarsest tolerance with which its bounces are at most 1e-12 s from
+//                        the closed
 //                        form; interleaved in one run; the time of the run alone, without compiling.
-//   many transitions     an elastic ball, and a world that changes its structure at each: time and memory as their number grows.
-//   plans, switches      examples walked through by the kernel; each instant at which a plan is made or the structure changes is put
+//   many transitions     an elastic ball, and a world that changes its structure at each: time and memory as their
+//   number grows.
+//   plans, switches      examples walked through by the kernel; each instant at which a plan is made or the structure
+//   changes is put
 //                        back and done again, and timed alone.
 //   structures, check    each example in a process of its own that has compiled nothing before.
 #include <fmt/format.h>
@@ -34,15 +38,16 @@ namespace {
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
 
-// --- A bouncing ball beside CVODE ---------------------------------------------------------------------------------------
+// --- A bouncing ball beside CVODE
+// ---------------------------------------------------------------------------------------
 
 constexpr double gravity = 9.81;
 constexpr double restitution = 0.7;
 constexpr int bounce_count = 10;
 constexpr double event_error = 1e-12;
 
-// CVODE's steps are as long as its tolerance allows, so the text says that ours may be, too; without `step_size` they are at most a
-// hundredth of the run, for guards that come and go inside one (docs/decisions/0010).
+// CVODE's steps are as long as its tolerance allows, so the text says that ours may be, too; without `step_size` they
+// are at most a hundredth of the run, for guards that come and go inside one (docs/decisions/0010).
 constexpr const char* bouncing = R"(simulation starting_time = 0  event_precision = 1e-13  step_size = 1
 boundary y with y(0) = 1, y'(0) = 0;
 system
@@ -156,7 +161,8 @@ std::vector<Figure> measure_bounces(const Options& options) {
   return figures;
 }
 
-// --- Many transitions ---------------------------------------------------------------------------------------------------
+// --- Many transitions
+// ---------------------------------------------------------------------------------------------------
 
 constexpr const char* elastic = R"(simulation starting_time = 0
 boundary y with y(0) = 1, y'(0) = 0;
@@ -220,9 +226,9 @@ Marathon run_marathon(const char* text, double transitions, double period) {
   return result;
 }
 
-// Seconds of one transition of a run that begins at time 0, of one that begins when it is late by the clock, and of one that has taken almost
-// all of `transitions` by then: in turn, so that what else the machine does meets all. At a late time its resolution is coarser, and a
-// guard that time 0 would have hit at once takes a few evaluations more.
+// Seconds of one transition of a run that begins at time 0, of one that begins when it is late by the clock, and of one
+// that has taken almost all of `transitions` by then: in turn, so that what else the machine does meets all. At a late
+// time its resolution is coarser, and a guard that time 0 would have hit at once takes a few evaluations more.
 std::vector<double> first_and_last(const char* text, double transitions, double period) {
   auto compiled = api::compile_text("marathon.tact", text, {});
   if (!compiled.program) return {nothing, nothing, nothing};
@@ -302,7 +308,8 @@ std::vector<Figure> measure_marathons(const Options& options) {
   return figures;
 }
 
-// --- Examples -----------------------------------------------------------------------------------------------------------
+// --- Examples
+// -----------------------------------------------------------------------------------------------------------
 
 std::string example_path(const std::string& file) { return std::string(TACTUS_SOURCE_DIR) + "/examples/" + file; }
 
@@ -395,8 +402,8 @@ struct Compilation {
   double structures = 0;
 };
 
-// Of the whole program, every structure, before a run: what play and exports wait for. Time of this thread and those that it waits for;
-// nothing is optimised meanwhile.
+// Of the whole program, every structure, before a run: what play and exports wait for. Time of this thread and those
+// that it waits for; nothing is optimised meanwhile.
 Compilation compile_structures(const std::string& file) {
   const double before = process_seconds();
   auto compiled = api::compile_files({example_path(file)}, {}, false);
@@ -409,9 +416,10 @@ Compilation compile_structures(const std::string& file) {
           static_cast<double>(std::max(1u, jit.quick()->structure_count))};
 }
 
-// For each structure that was never compiled and that a run enters: the time of the call in which that happens, all else that it does
-// included, by the number of structures that it enters for the first time (a plan tries out what follows, and may enter several). Then how
-// many were entered. The optimised tier is made on other threads, as in any run.
+// For each structure that was never compiled and that a run enters: the time of the call in which that happens, all
+// else that it does included, by the number of structures that it enters for the first time (a plan tries out what
+// follows, and may enter several). Then how many were entered. The optimised tier is made on other threads, as in any
+// run.
 constexpr std::size_t most_reached = 16;
 std::vector<double> reach_structures(const std::string& file) {
   std::vector<double> told(most_reached + 1, 0.0);

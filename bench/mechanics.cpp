@@ -1,5 +1,6 @@
-// Motion without friction: the seven bodies of the Pleiades problem beside CVODE's Adams method on equations written by hand; and
-// the pendulum in Cartesian coordinates, a constraint that every step is put back on, beside the same one as an angle.
+// Motion without friction: the seven bodies of the Pleiades problem beside CVODE's Adams method on equations written by
+// hand; and the pendulum in Cartesian coordinates, a constraint that every step is put back on, beside the same one as
+// an angle.
 #include <fmt/format.h>
 #include <nvector/nvector_serial.h>
 

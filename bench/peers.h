@@ -1,5 +1,5 @@
-// Two ways to run an initial value problem that are timed side by side: our own, from the text, and CVODE called as its manual says,
-// with the equations written by hand. The time is that of the run alone, without compiling.
+// Two ways to run an initial value problem that are timed side by side: our own, from the text, and CVODE called as its
+// manual says, with the equations written by hand. The time is that of the run alone, without compiling.
 #pragma once
 
 #include <cvode/cvode.h>

@@ -1,5 +1,5 @@
-// A world that moves with the clock: what the loop adds to a model's own step, how late its ticks begin, how long an edit and a hand
-// take to be felt. The two-ball world.
+// A world that moves with the clock: what the loop adds to a model's own step, how late its ticks begin, how long an
+// edit and a hand take to be felt. The two-ball world.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -45,8 +45,8 @@ struct Timed {
   double seconds = 0;
 };
 
-// Ticks with all that the loop does to them but sleep: the clock read twice, the hand's mailbox, the statistics, and a picture at every
-// eighth tick, as 120 a second are; against the model's step and outputs alone.
+// Ticks with all that the loop does to them but sleep: the clock read twice, the hand's mailbox, the statistics, and a
+// picture at every eighth tick, as 120 a second are; against the model's step and outputs alone.
 std::vector<Figure> cost_of_a_tick(const Options& options) {
   play::Prepared prepared = prepare(two_ball());
   if (!prepared.running) return {};
@@ -137,7 +137,8 @@ std::vector<Figure> seconds_of_an_edit(const Options& options) {
            fmt::format("compiled and started in {:.2f} ms", median(compiling) * 1e3)}};
 }
 
-// The same with the rehearsal that comes before, as a session of `tactus play` does both; where the program lies beside this one.
+// The same with the rehearsal that comes before, as a session of `tactus play` does both; where the program lies beside
+// this one.
 std::vector<Figure> seconds_of_a_rehearsed_edit(const Options& options) {
   const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "tactus";
   if (!std::filesystem::exists(program)) return {};

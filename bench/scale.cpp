@@ -1,4 +1,5 @@
-// The RC chain of the reference problems (7): n cells from text to t = 1, compiled and simulated, each in a process of its own.
+// The RC chain of the reference problems (7): n cells from text to t = 1, compiled and simulated, each in a process of
+// its own.
 #include <fmt/format.h>
 
 #include <limits>

@@ -1,5 +1,6 @@
-// The stiff problems of the test set for IVP solvers: by our solvers, from our text, and by CVODE called as its manual says, the
-// equations and their Jacobian written by hand. All in one run, interleaved; the time of the run alone, without compiling.
+// The stiff problems of the test set for IVP solvers: by our solvers, from our text, and by CVODE called as its manual
+// says, the equations and their Jacobian written by hand. All in one run, interleaved; the time of the run alone,
+// without compiling.
 #include <fmt/format.h>
 #include <nvector/nvector_serial.h>
 #include <sunmatrix/sunmatrix_dense.h>

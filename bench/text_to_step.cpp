@@ -1,5 +1,5 @@
-// From a text to its first step: two-ball, and systems of 1,000 and 10,000 coupled equations, each in a process of its own
-// that has compiled nothing before.
+// From a text to its first step: two-ball, and systems of 1,000 and 10,000 coupled equations, each in a process of its
+// own that has compiled nothing before.
 #include <fmt/format.h>
 
 #include <cmath>

@@ -1,12 +1,13 @@
 // libtactus: compile a text, set, step, read.
 //
-//   auto model = tactus::Model::from_text("parameter k = 4; boundary x with x(0) = 1, x'(0) = 0; system x'' = -k * x;");
+//   auto model = tactus::Model::from_text("parameter k = 4; boundary x with x(0) = 1, x'(0) = 0; system x'' = -k *
+//   x;");
 //   model.set("k", 9);
 //   model.advance(10);
 //   double x = model.get("x");
 //
-// Mistakes in a model and failures of a run are thrown as tactus::Error. Different models may run on different threads; one
-// model belongs to one thread at a time. Link with tactus::tactus (find_package(tactus)).
+// Mistakes in a model and failures of a run are thrown as tactus::Error. Different models may run on different threads;
+// one model belongs to one thread at a time. Link with tactus::tactus (find_package(tactus)).
 #pragma once
 
 #include <cstdint>
@@ -42,12 +43,12 @@ struct Name {
   int columns = 1;
 };
 
-// A compiled model and one run of it. Machine code is made in two tiers: a quick one at once, a better one in the background;
-// results are the same bits with both.
+// A compiled model and one run of it. Machine code is made in two tiers: a quick one at once, a better one in the
+// background; results are the same bits with both.
 class TACTUS_PUBLIC Model {
  public:
-  // Throws Error with every mistake found. `name` stands in messages. What the model names in `use` and `table` lies in the folder of
-  // its file (of a text: of its name), or in one of `allow`, which holds folders and files.
+  // Throws Error with every mistake found. `name` stands in messages. What the model names in `use` and `table` lies in
+  // the folder of its file (of a text: of its name), or in one of `allow`, which holds folders and files.
   [[nodiscard]] static Model from_text(std::string_view text, std::string_view name = "model.tact",
                                        const std::vector<std::string>& allow = {});
   [[nodiscard]] static Model from_file(const std::string& path, const std::vector<std::string>& allow = {});
@@ -63,8 +64,8 @@ class TACTUS_PUBLIC Model {
   // All that can be read, in the order of the text; parameters and inputs can be set.
   std::vector<Name> names() const;
 
-  // A parameter, or an input (a component of one: "hand[1]"), from now on. Before the first step a parameter also takes part
-  // in the boundary conditions. Inputs hold their value until set again.
+  // A parameter, or an input (a component of one: "hand[1]"), from now on. Before the first step a parameter also takes
+  // part in the boundary conditions. Inputs hold their value until set again.
   void set(std::string_view name, double value);
   // All components of an input, row by row; with rates it moves on linearly from now: value + rate * (t - time()).
   void set(std::string_view name, std::span<const double> values, std::span<const double> rates = {});
@@ -76,8 +77,8 @@ class TACTUS_PUBLIC Model {
 
   // One fixed step: by the model's solver when that takes fixed steps, else by rk4.
   void step(double h);
-  // Up to t = until, by the solver the command line would take: a named one, else rk4 at the model's step_size (the last step
-  // cut to end at `until`), else tsit5 until that finds the system stiff, from there on rosenbrock or cvode.
+  // Up to t = until, by the solver the command line would take: a named one, else rk4 at the model's step_size (the
+  // last step cut to end at `until`), else tsit5 until that finds the system stiff, from there on rosenbrock or cvode.
   void advance(double until);
 
   // A scalar or a component ("p[1]") at the present time.

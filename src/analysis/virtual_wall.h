@@ -38,21 +38,23 @@ struct Guard {
   double most_damping = 0;  // N s/m
   double reserve = 0;       // J
 };
-// A damper at a handle is itself a sampled wall, and shakes if it is too strong for the mass that it brakes: half of what a wall without
-// stiffness may have. That is about where the guard helps most.
+// A damper at a handle is itself a sampled wall, and shakes if it is too strong for the mass that it brakes: half of
+// what a wall without stiffness may have. That is about where the guard helps most.
 [[nodiscard]] double most_guard_damping(const Loop& loop);
 
 // (b + B) / (T/2 + t_d), b with the arm's; 0 where that is negative.
 [[nodiscard]] double theory_stiffness(const Loop& loop, double wall_damping);
-// The same with Coulomb friction as the damper that takes as much from a swing of that amplitude: b + 4 f_c / (pi w A), w^2 = (K + k_a) / m
-// (its describing function; N. Diolaiti et al., IEEE Trans. Robotics 22(2), 2006). An encoder is left out.
+// The same with Coulomb friction as the damper that takes as much from a swing of that amplitude: b + 4 f_c / (pi w A),
+// w^2 = (K + k_a) / m (its describing function; N. Diolaiti et al., IEEE Trans. Robotics 22(2), 2006). An encoder is
+// left out.
 [[nodiscard]] double theory_stiffness(const Loop& loop, double wall_damping, double amplitude);
 
 // The largest stiffness that is passive by the device's own damping; 0: none is.
 [[nodiscard]] double passive_stiffness(const Loop& loop, double wall_damping);
 
-// Energy that a bilateral wall gives out over what a damper of 1 N s/m would take, moved as sin(w t) at the ticks and straight
-// between them, over a whole number of swings: W = sum force_k dx_k, D = sum dx_k^2 / T. `turns` swings in `ticks` ticks.
+// Energy that a bilateral wall gives out over what a damper of 1 N s/m would take, moved as sin(w t) at the ticks and
+// straight between them, over a whole number of swings: W = sum force_k dx_k, D = sum dx_k^2 / T. `turns` swings in
+// `ticks` ticks.
 [[nodiscard]] double probe_wall(const Wall& wall, double period, int delay, int turns, int ticks);
 // The same in closed form: K T sin((d + 1/2) wT) / (2 sin(wT/2)) - B cos((d + 1) wT).
 [[nodiscard]] double generated_over_damper(const Wall& wall, double period, int delay, double frequency);
@@ -80,13 +82,13 @@ struct Outcome {
   double removed = 0;          // J, by the guard
 };
 
-// Lets go of the device at the trial's amplitude and watches. Windows of two swings; it grows when it has doubled, or when after 150 windows
-// the amplitude is larger than at first. Of a linear loop without a guard, larger than after 100, since what grows may begin unseen. A unilateral wall needs an
-// arm with a spring.
+// Lets go of the device at the trial's amplitude and watches. Windows of two swings; it grows when it has doubled, or
+// when after 150 windows the amplitude is larger than at first. Of a linear loop without a guard, larger than after
+// 100, since what grows may begin unseen. A unilateral wall needs an arm with a spring.
 [[nodiscard]] Outcome try_wall(const Loop& loop, const Wall& wall, const Trial& trial);
 
-// From 0 up to the first stiffness at which the amplitude grows, to 0.05%: geometric steps of 10%, then halving. `most`: where the search
-// is given up; the result is then `most`.
+// From 0 up to the first stiffness at which the amplitude grows, to 0.05%: geometric steps of 10%, then halving.
+// `most`: where the search is given up; the result is then `most`.
 [[nodiscard]] double simulated_stiffness(const Loop& loop, double wall_damping, bool is_unilateral, const Trial& trial,
                                          double most);
 

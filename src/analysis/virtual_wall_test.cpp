@@ -137,7 +137,8 @@ TEST(Wall, ProbeFindsWhatSamplingGivesOut) {
 }
 
 TEST(Wall, PassiveIsBelowTheWorstOfTheProbe) {
-  // Without delay b > K T/2 + |B|. With it, just below the limit no frequency gives out more than b takes, just above one does.
+  // Without delay b > K T/2 + |B|. With it, just below the limit no frequency gives out more than b takes, just above
+  // one does.
   EXPECT_NEAR(passive_stiffness(make_loop(0.1, 0.5, 0), 0.2), 2 * 0.3 / 1e-3, 1e-9);
   EXPECT_NEAR(passive_stiffness(make_loop(0.1, 0.5, 0), -0.2), 2 * 0.3 / 1e-3, 1e-9);
   EXPECT_EQ(passive_stiffness(make_loop(0.1, 0.5, 0), 0.6), 0);
@@ -161,8 +162,8 @@ TEST(Wall, PassiveIsBelowTheWorstOfTheProbe) {
 }
 
 TEST(Wall, FrictionHoldsByItsDescribingFunction) {
-  // With Coulomb friction the limit falls with the amplitude: b + 4 f_c / (pi w A) for b. The friction is a square wave and not a sine:
-  // within 6%.
+  // With Coulomb friction the limit falls with the amplitude: b + 4 f_c / (pi w A) for b. The friction is a square wave
+  // and not a sine: within 6%.
   double before = 1e9;
   for (double amplitude : {1e-4, 1e-3, 1e-2}) {
     Loop loop = make_loop(0.1, 0.5, 1);
@@ -179,8 +180,8 @@ TEST(Wall, FrictionHoldsByItsDescribingFunction) {
 }
 
 TEST(Wall, EncoderAndFrictionBelowTheBound) {
-  // K <= min(2b/T, 2 f_c/D): let go at 1.3, 3.7, 20 and 100 encoder steps, the device comes to rest at 0.99 of the bound, and never is
-  // farther out than at first.
+  // K <= min(2b/T, 2 f_c/D): let go at 1.3, 3.7, 20 and 100 encoder steps, the device comes to rest at 0.99 of the
+  // bound, and never is farther out than at first.
   for (double step : {1e-5, 2e-4}) {
     for (double ratio : {0.5, 2.0}) {
       Loop loop = make_loop(0.1, 0.5, 0);
@@ -201,8 +202,9 @@ TEST(Wall, EncoderAndFrictionBelowTheBound) {
 }
 
 TEST(Wall, EncoderAndFrictionBeyondTheBound) {
-  // The worst motion: to and fro over the edge between two encoder steps, in time with the ticks. The wall pushes out by K D more than in;
-  // friction takes 2 f_c for that. So just beyond 2 f_c/D energy comes out, and below it none does.
+  // The worst motion: to and fro over the edge between two encoder steps, in time with the ticks. The wall pushes out
+  // by K D more than in; friction takes 2 f_c for that. So just beyond 2 f_c/D energy comes out, and below it none
+  // does.
   const double step = 1e-4, coulomb = 0.05, damping = 0.5, period = 1e-3, bound = 2 * coulomb / step;
   const auto given = [&](double stiffness, double width) {
     double work = 0;

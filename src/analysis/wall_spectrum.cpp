@@ -1,5 +1,5 @@
-// Linear walls by eigenvalues. States: x, v, the position of the last tick, and the forces under way. The device's part is the matrix
-// exponential of its equations by Eigen: a computation of its own, beside haptic/linear_motion.cpp.
+// Linear walls by eigenvalues. States: x, v, the position of the last tick, and the forces under way. The device's part
+// is the matrix exponential of its equations by Eigen: a computation of its own, beside haptic/linear_motion.cpp.
 #include <Eigen/Dense>
 #include <cmath>
 #include <unsupported/Eigen/MatrixFunctions>

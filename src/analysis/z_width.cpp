@@ -34,7 +34,8 @@ ZWidth measure_z_width(const Loop& loop, const ZWidthOptions& options, const std
   if (options.with_guard) result.guard_damping = most_guard_damping(loop);
   const std::vector<double> dampings =
       options.wall_dampings.empty() ? choose_dampings(loop, result.most_wall_damping) : options.wall_dampings;
-  // A spring as stiff as m / T^2 swings once in six ticks: no loop keeps up with ten of them, unless something brakes it.
+  // A spring as stiff as m / T^2 swings once in six ticks: no loop keeps up with ten of them, unless something brakes
+  // it.
   const double most_damping = *std::max_element(dampings.begin(), dampings.end());
   result.most_stiffness =
       10 * std::max(mass / (loop.period * loop.period), theory_stiffness(loop, most_damping, options.trial.amplitude));

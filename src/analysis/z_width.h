@@ -1,5 +1,5 @@
-// The Z-width of a device (J. E. Colgate and J. M. Brown, IEEE ICRA 1994): the largest stable stiffness over the damping of the wall. A loop
-// in; a row a damping out, each with what theory, eigenvalues and simulated time say of it.
+// The Z-width of a device (J. E. Colgate and J. M. Brown, IEEE ICRA 1994): the largest stable stiffness over the
+// damping of the wall. A loop in; a row a damping out, each with what theory, eigenvalues and simulated time say of it.
 #pragma once
 
 #include <functional>

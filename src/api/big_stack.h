@@ -1,6 +1,6 @@
-// Runs a function on a thread with a stack of 256 MB and waits for it. The compiler walks trees by recursion; its own limits
-// on nesting end long before this stack does, but not before the 8 MB that a main thread has. Pages that are not touched cost
-// nothing. Where such a thread cannot be had, the function runs here.
+// Runs a function on a thread with a stack of 256 MB and waits for it. The compiler walks trees by recursion; its own
+// limits on nesting end long before this stack does, but not before the 8 MB that a main thread has. Pages that are not
+// touched cost nothing. Where such a thread cannot be had, the function runs here.
 #pragma once
 
 #include <cstddef>

@@ -1,9 +1,9 @@
-// A run that failed because a value ceased to be finite, or because its step shrank to nothing -> the equation that value comes from,
-// and what it read.
+// A run that failed because a value ceased to be finite, or because its step shrank to nothing -> the equation that
+// value comes from, and what it read.
 //
-// Method: from the last state that was good, the derivative is asked further and further along the motion until something in it is not
-// finite; there, the first value in the order of evaluation that is not finite while all before it are names its equation. A step that
-// shrinks while all is finite names the state whose error is the largest.
+// Method: from the last state that was good, the derivative is asked further and further along the motion until
+// something in it is not finite; there, the first value in the order of evaluation that is not finite while all before
+// it are names its equation. A step that shrinks while all is finite names the state whose error is the largest.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ class KeptInstance {
   std::vector<double> block_;
 };
 
-// Adds equation, line and values to the failure, where more can be said than it says itself. `last`: as the run left it; empty when
-// there was no start. `reach`: how far ahead a cause is looked for. The texts are compiled once more, by the same options: no run that
-// goes well pays for knowing where its values come from.
+// Adds equation, line and values to the failure, where more can be said than it says itself. `last`: as the run left
+// it; empty when there was no start. `reach`: how far ahead a cause is looked for. The texts are compiled once more, by
+// the same options: no run that goes well pays for knowing where its values come from.
 void blame(sim::Failure& failure, const tactus_model& model, KeptInstance& last, double reach,
            const std::vector<Text>& texts, compiler::Options options);
 

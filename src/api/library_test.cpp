@@ -1,5 +1,5 @@
-// The library through its public header. Tolerances: rk4 at 1e-3 on these oscillations errs below 1e-11; the adaptive default
-// has tolerance 1e-6.
+// The library through its public header. Tolerances: rk4 at 1e-3 on these oscillations errs below 1e-11; the adaptive
+// default has tolerance 1e-6.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// Files or texts -> a compiled program: what the command line and the library both begin with. The compiler runs on a thread
-// with a big stack (big_stack.h).
+// Files or texts -> a compiled program: what the command line and the library both begin with. The compiler runs on a
+// thread with a big stack (big_stack.h).
 #pragma once
 
 #include <optional>

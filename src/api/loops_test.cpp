@@ -1,5 +1,5 @@
-// Models with many equations of few forms: loops compute the bits of straight-line code on every backend, tangents too, and code
-// does not grow with the number of equations.
+// Models with many equations of few forms: loops compute the bits of straight-line code on every backend, tangents too,
+// and code does not grow with the number of equations.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -53,7 +53,8 @@ system
                                n)};
 }
 
-// Two values that need each other's neighbour: a loop whose turns hang on the turns before. A sum, and constants that differ.
+// Two values that need each other's neighbour: a loop whose turns hang on the turns before. A sum, and constants that
+// differ.
 Model recurrence(int n) {
   return {"recurrence", fmt::format(R"(constant n = {};
 boundary for k in 1..n {{ x[k](0) = cos(k); }}

@@ -1,5 +1,6 @@
-// Plans from the text: the Jacobian that comes with a motion (kernel/slopes.c) against central differences of whole motions and against
-// closed forms, through jumps and changes of structure; and that searches which use it hit their targets.
+// Plans from the text: the Jacobian that comes with a motion (kernel/slopes.c) against central differences of whole
+// motions and against closed forms, through jumps and changes of structure; and that searches which use it hit their
+// targets.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -128,7 +129,8 @@ struct Asked {
   std::unique_ptr<sim::Instance> instance;
 };
 
-// Differences of motions at 1e-10, over 4e-4 and 8e-4: noise of 1e-10 / 4e-4, and extrapolated to an error of the fourth order.
+// Differences of motions at 1e-10, over 4e-4 and 8e-4: noise of 1e-10 / 4e-4, and extrapolated to an error of the
+// fourth order.
 TEST_P(PlanSlopes, AreThoseOfWholeMotions) {
   const Example& example = GetParam();
   Asked asked(example.name, example.text);
@@ -167,8 +169,8 @@ TEST_P(PlanSlopes, LeadNewtonToTheTargets) {
   for (const double off : left) EXPECT_LE(std::abs(off), 1e-9);
 }
 
-// A ball is dropped from height h with downward speed v and bounces once, at s = (sqrt(v^2 + 2 g h) - v) / g with speed w; at T it is
-// at y = e w (T - s) - g (T - s)^2 / 2.
+// A ball is dropped from height h with downward speed v and bounces once, at s = (sqrt(v^2 + 2 g h) - v) / g with speed
+// w; at T it is at y = e w (T - s) - g (T - s)^2 / 2.
 TEST(PlanSlopes, OfABounceInClosedForm) {
   Asked asked("bounce", R"(
 simulation event_precision = 1e-13
@@ -196,7 +198,8 @@ system
   EXPECT_NEAR(matrix[3], -g, 1e-10);
 }
 
-// What is delayed, what rests on a surface, and positions that are moved onto constraints have no tangents: differences find the plan.
+// What is delayed, what rests on a surface, and positions that are moved onto constraints have no tangents: differences
+// find the plan.
 TEST(PlanSlopes, AreDifferencesWhereThereAreNoTangents) {
   for (const char* text : {R"(
 automaton cart in Waiting, Pushed;

@@ -1,5 +1,5 @@
-// Structures that are compiled when a run reaches them: what is known of them before is what is there afterwards, only those that are
-// reached are compiled, and the motion is that of a model that was compiled whole.
+// Structures that are compiled when a run reaches them: what is known of them before is what is there afterwards, only
+// those that are reached are compiled, and the motion is that of a model that was compiled whole.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -13,8 +13,9 @@
 
 namespace {
 
-// Three structures: a free mass, one that is held on a slope (with its reaction), one that stands still. What `weight` and the place of `Stop` are
-// is worked out from parameters, and only by structures that are not there when these are set.
+// Three structures: a free mass, one that is held on a slope (with its reaction), one that stands still. What `weight`
+// and the place of `Stop` are is worked out from parameters, and only by structures that are not there when these are
+// set.
 constexpr const char* landing = R"(simulation starting_time = 0 ending_time = 3 event_precision = 1e-12
 constant m = 2, slope = 0.5;
 parameter g = 9.81, far = 2;

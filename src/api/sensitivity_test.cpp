@@ -1,5 +1,5 @@
-// From the text to sensitivities: what lifted runs carry along against differences of whole runs, by every parameter and by the
-// start of every state, through blocks, clocks, events and relations.
+// From the text to sensitivities: what lifted runs carry along against differences of whole runs, by every parameter
+// and by the start of every state, through blocks, clocks, events and relations.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,9 +1,11 @@
-// The runner of SimSect's manual (seed 003, section 4.3) as its user wrote it: functions in C++, filled into a model table by hand, without
-// a compiler. The kernel runs it along the trajectory of examples/slip.tact. docs/simsect.md shows how the table is filled.
+// The runner of SimSect's manual (seed 003, section 4.3) as its user wrote it: functions in C++, filled into a model
+// table by hand, without a compiler. The kernel runs it along the trajectory of examples/slip.tact. docs/simsect.md
+// shows how the table is filled.
 //
-// Vector field, boundaries, transition, validation and auxiliary functions are the manual's, with libm where the compiled model has the
-// kernel's elementary functions. Over 5 s they were seen to differ by 6e-10 s in the times of transitions, each of which is located to the
-// example's event_precision, 1e-10 s; and by 2.4e-14 s (positions by 3.6e-14 m) where they are located to the last bits.
+// Vector field, boundaries, transition, validation and auxiliary functions are the manual's, with libm where the
+// compiled model has the kernel's elementary functions. Over 5 s they were seen to differ by 6e-10 s in the times of
+// transitions, each of which is located to the example's event_precision, 1e-10 s; and by 2.4e-14 s (positions by
+// 3.6e-14 m) where they are located to the last bits.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -23,7 +25,8 @@
 
 namespace {
 
-// --- The manual's functions -----------------------------------------------------------------------------------------------
+// --- The manual's functions
+// -----------------------------------------------------------------------------------------------
 
 enum Chart { ascent, descent, compression, decompression };
 enum Parameter { body_mass, q_rt, q_rl, g_stance, g_flight, q_0, spr_i, spr_j, spr_k };
@@ -97,10 +100,11 @@ Chart first_chart(double* s, const double* p) {
   return leg_speed(s) < 0 ? compression : decompression;
 }
 
-// --- The table ------------------------------------------------------------------------------------------------------------
+// --- The table
+// ------------------------------------------------------------------------------------------------------------
 
-// Discrete values: the chart, then what the relations hold. Watched: of each event whether it is enabled, then its guard, which
-// is positive where it is.
+// Discrete values: the chart, then what the relations hold. Watched: of each event whether it is enabled, then its
+// guard, which is positive where it is.
 constexpr std::uint32_t chart_slot = 0;
 
 Chart chart_of(const tactus_model* model, const tactus_instance* instance) {
@@ -195,7 +199,8 @@ struct Slip {
   }
 };
 
-// --- Beside the compiled model ----------------------------------------------------------------------------------------------
+// --- Beside the compiled model
+// ----------------------------------------------------------------------------------------------
 
 struct Rows : sim::Observer {
   std::vector<double> times;

@@ -1,4 +1,5 @@
-// Every example, and random models written as source text, compute the same bits on every backend: the whole way from the text.
+// Every example, and random models written as source text, compute the same bits on every backend: the whole way from
+// the text.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
@@ -39,7 +40,8 @@ TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
     bool is_model = entry.path().extension() == ".tact" || entry.path().filename() == "fig2.phydl";
     if (!is_model) continue;
     ir::Program program = compiled(api::compile_files({entry.path().string()}, {}, false), entry.path().string());
-    // A jump is more than firing an event by hand: worlds with modes or jumps go in parts, as the kernel makes and fires them.
+    // A jump is more than firing an event by hand: worlds with modes or jumps go in parts, as the kernel makes and
+    // fires them.
     const bool is_hybrid = !program.structures.empty() ||
                            std::any_of(program.events.begin(), program.events.end(),
                                        [](const ir::Event& event) { return event.kind == TACTUS_TRANSITION; });
@@ -54,8 +56,8 @@ TEST(SourceBackends, EveryExampleAgreesWithEverySolver) {
   EXPECT_EQ(backend_testing::compare_all_backends(programs, plans).difference, "");
 }
 
-// A model of every form that this version compiles: orders one to three, vectors, functions, parameters, constants, definitions
-// whose derivative is used, linear loops of two to five unknowns, Newton blocks, conditions, inputs.
+// A model of every form that this version compiles: orders one to three, vectors, functions, parameters, constants,
+// definitions whose derivative is used, linear loops of two to five unknowns, Newton blocks, conditions, inputs.
 class RandomText {
  public:
   explicit RandomText(std::uint64_t seed) : random_(seed) {}
@@ -131,8 +133,8 @@ class RandomText {
   std::vector<std::string> names_;
 };
 
-// Every form of data at once: tables of all methods and of both dimensions, with their derivatives, delays of states, of what is
-// computed and of noise, and a delay's own derivative.
+// Every form of data at once: tables of all methods and of both dimensions, with their derivatives, delays of states,
+// of what is computed and of noise, and a delay's own derivative.
 TEST(SourceBackends, TablesDelaysAndNoiseAgree) {
   const std::string text = R"(
 simulation step_size = 0.01
@@ -188,7 +190,8 @@ system
 }
 
 // What keeps energy, by every solver that does: storages, energies, ports and friction; mechanisms in (q, v);
-// guards; rates with every manner of joining, a guard and equal rates among them. All in one C library and one wasm module.
+// guards; rates with every manner of joining, a guard and equal rates among them. All in one C library and one wasm
+// module.
 TEST(SourceBackends, EnergiesAgree) {
   struct Text {
     std::string text;
@@ -277,7 +280,8 @@ TEST(SourceBackends, RandomTextsAgree) {
   EXPECT_GT(agreement.ran_to_the_end, 180u);
 }
 
-// A module watches its checks as a run does, up to its end: exit code 3 says that one is broken, 0 that all hold; `stop when` ends well.
+// A module watches its checks as a run does, up to its end: exit code 3 says that one is broken, 0 that all hold; `stop
+// when` ends well.
 TEST(SourceBackends, ChecksAreWatchedInWasm) {
   if (!backend_testing::has_node()) GTEST_SKIP() << "node is not installed";
   const std::string world = R"(simulation ending_time = 2 step_size = 0.01

@@ -13,7 +13,8 @@ source::Reading UsedFiles::locate(const std::string& from, const std::string& pa
 source::Reading UsedFiles::operator()(const std::string& from, const std::string& path) const {
   constexpr std::size_t most_bytes = std::size_t{64} << 20;
   const std::filesystem::path found = (std::filesystem::path(from).parent_path() / path).lexically_normal();
-  // A program may be called as the library's file that it uses; it does not use itself. What the library uses is its own.
+  // A program may be called as the library's file that it uses; it does not use itself. What the library uses is its
+  // own.
   const bool is_itself = found == std::filesystem::path(from).lexically_normal();
   const bool is_library =
       from.starts_with("library/") && library_texts().contains(from.substr(8)) && library_texts().contains(path);

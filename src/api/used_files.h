@@ -1,5 +1,5 @@
-// The files that a program names, in `use` and `table`: beside the file that names them, then in the standard library, which is part
-// of the program.
+// The files that a program names, in `use` and `table`: beside the file that names them, then in the standard library,
+// which is part of the program.
 #pragma once
 
 #include <string>

@@ -1,7 +1,8 @@
 // An always-on check for our own bugs: what a user does wrong goes to diag::Sink, never here.
 //
-// A check that fails throws. Whoever does a piece of work for a person catches it where the piece ends and says what to report: the command
-// line in main, a session of `play` for one edit, the language server for one request. A world that runs goes on.
+// A check that fails throws. Whoever does a piece of work for a person catches it where the piece ends and says what to
+// report: the command line in main, a session of `play` for one edit, the language server for one request. A world that
+// runs goes on.
 #pragma once
 
 #include <cstdlib>

@@ -30,8 +30,8 @@ inline bool equal_but_for_capitals(std::string_view a, std::string_view b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return small(x) == small(y); });
 }
 
-// Empty when nothing is near: of the longer word at most a third of the letters may differ, or one, if another is left; or
-// capitals only. The first of equals wins. What is returned looks into `words`.
+// Empty when nothing is near: of the longer word at most a third of the letters may differ, or one, if another is left;
+// or capitals only. The first of equals wins. What is returned looks into `words`.
 template <class Words>
 std::optional<std::string_view> nearest(std::string_view wanted, const Words& words) {
   constexpr std::size_t longest = 200;

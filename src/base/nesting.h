@@ -1,5 +1,6 @@
-// How deep a JSON text nests, found before it is parsed: in linear time and without memory, whatever the text is. (A callback of the
-// parser could count, too, but the parser then looks through all of an array's elements whenever one of them ends.)
+// How deep a JSON text nests, found before it is parsed: in linear time and without memory, whatever the text is. (A
+// callback of the parser could count, too, but the parser then looks through all of an array's elements whenever one of
+// them ends.)
 #pragma once
 
 #include <string_view>

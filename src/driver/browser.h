@@ -1,6 +1,6 @@
-// A person's browser, started with a page that leads to a link. The link lets one browser in, so it must not stand in another
-// program's command line, which every user of the machine can read: the starter (xdg-open) gets the name of a file in a folder that only
-// this user can open, and the file leads on.
+// A person's browser, started with a page that leads to a link. The link lets one browser in, so it must not stand in
+// another program's command line, which every user of the machine can read: the starter (xdg-open) gets the name of a
+// file in a folder that only this user can open, and the file leads on.
 #pragma once
 
 #include <sys/types.h>

@@ -31,12 +31,12 @@ struct Shown {
 // "p[2]" for component 1 of a vector, "R[1][2]" of a matrix, the name itself of a scalar.
 std::string component_name(const tactus_channel& channel, std::uint32_t component);
 
-// The channels without CONSTANT and DERIVATIVE and without the insides of instances; when there are none, with these; when
-// there are none (nothing moves), all without DERIVATIVE.
+// The channels without CONSTANT and DERIVATIVE and without the insides of instances; when there are none, with these;
+// when there are none (nothing moves), all without DERIVATIVE.
 std::vector<Shown> default_channels(const tactus_model& model);
 
-// "a,p[1],p'" -> what it names, under that name also when it is an alias; several lists are joined. Empty, with `failure` and `hint`
-// set, when a name is not known.
+// "a,p[1],p'" -> what it names, under that name also when it is an alias; several lists are joined. Empty, with
+// `failure` and `hint` set, when a name is not known.
 [[nodiscard]] std::optional<std::vector<Shown>> find_channels(const tactus_model& model,
                                                               std::span<const std::string> lists, std::string& failure,
                                                               std::string& hint,

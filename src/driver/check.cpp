@@ -1,4 +1,5 @@
-// tactus check: every mistake of a model, and nothing run; with --rate also whether it keeps up with a clock, by counting and by trying.
+// tactus check: every mistake of a model, and nothing run; with --rate also whether it keeps up with a clock, by
+// counting and by trying.
 #include <fmt/format.h>
 
 #include <algorithm>

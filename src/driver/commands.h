@@ -1,5 +1,5 @@
-// The commands: each an options struct, filled by command_line.cpp, and one function that returns the exit code. One file a
-// command.
+// The commands: each an options struct, filled by command_line.cpp, and one function that returns the exit code. One
+// file a command.
 #pragma once
 
 #include <optional>

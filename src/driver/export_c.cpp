@@ -18,8 +18,8 @@
 namespace driver {
 namespace {
 
-// What was exported does not search: a start that meets the boundary values at other times is found now, for the parameters as they
-// are, and put in as given. Says why not.
+// What was exported does not search: a start that meets the boundary values at other times is found now, for the
+// parameters as they are, and put in as given. Says why not.
 std::optional<Mistake> bake_boundary_values(ir::Program& program, const std::vector<compiler::Override>& overrides,
                                             std::vector<std::string>& notes) {
   emit_llvm::JitOptions quick;

@@ -1,5 +1,5 @@
-// --init and --base: a run with SimSect's files around it. What a file says comes before the model's `simulation` section, and the
-// command line before both; what neither says is as SimSect has it.
+// --init and --base: a run with SimSect's files around it. What a file says comes before the model's `simulation`
+// section, and the command line before both; what neither says is as SimSect has it.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,8 @@ struct Initialised {
   std::vector<std::string> notes;       // what was odd
 };
 
-// Reads the files, and compiles the model to know its names. Empty: what is wrong was told, and `exit_code` is the program's.
+// Reads the files, and compiles the model to know its names. Empty: what is wrong was told, and `exit_code` is the
+// program's.
 [[nodiscard]] std::optional<Initialised> read_init_files(const RunOptions& options,
                                                          const std::vector<compiler::Override>& overrides,
                                                          int& exit_code);

@@ -24,8 +24,8 @@ struct Overloaded : Functions... {
   using Functions::operator()...;
 };
 
-// A standard stream that came closed gets a place where nothing can be written, else the next file that is opened would take
-// its number and the messages.
+// A standard stream that came closed gets a place where nothing can be written, else the next file that is opened would
+// take its number and the messages.
 void occupy_standard_streams() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) < 0) (void)!open("/dev/null", O_RDONLY);

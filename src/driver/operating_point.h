@@ -46,7 +46,8 @@ struct OperatingPoint {
                                                                        std::span<const std::string> lists,
                                                                        Mistake& mistake);
 
-// One sentence for each thing that the linear system or the state of rest leaves out of this model: relations, modes, behaviours.
+// One sentence for each thing that the linear system or the state of rest leaves out of this model: relations, modes,
+// behaviours.
 [[nodiscard]] std::vector<std::string> notes_on_pieces(const OperatingPoint& point);
 
 // A failed evaluation at the point, told as a run's failure is. Returns exit_run_failed.

@@ -72,8 +72,8 @@ class Stage : public server::Handler, public play::Audience {
   server::Server* server = nullptr;  // null: nobody watches
 
  private:
-  // While the session is busy with one message (a search for a start), no more than these wait; what a mouse says beyond is old. Of what
-  // a person says with a button or a key, more.
+  // While the session is busy with one message (a search for a start), no more than these wait; what a mouse says
+  // beyond is old. Of what a person says with a button or a key, more.
   static constexpr std::size_t most_waiting = 4096, most_waiting_of_all = 16384;
 
   void put(Event event) {

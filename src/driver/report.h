@@ -16,11 +16,13 @@
 
 namespace driver {
 
-// All that the program prints goes through here, byte by byte: JSON, a laid out program, what has colours already. What cannot be written (a full disk, a closed stream) is lost without an
-// exception; exit_code_after_output tells whether that was a result. What standard output was given comes before.
+// All that the program prints goes through here, byte by byte: JSON, a laid out program, what has colours already. What
+// cannot be written (a full disk, a closed stream) is lost without an exception; exit_code_after_output tells whether
+// that was a result. What standard output was given comes before.
 void write_text(std::FILE* to, std::string_view text);
 
-// A value as `say` prints it: texts, which may hold a file's name or a piece of a model, without what would steer a terminal.
+// A value as `say` prints it: texts, which may hold a file's name or a piece of a model, without what would steer a
+// terminal.
 template <class Value>
 decltype(auto) shown(Value&& value) {
   if constexpr (std::is_convertible_v<Value, std::string_view>) {
@@ -40,8 +42,8 @@ void say(std::FILE* to, fmt::format_string<decltype(shown(std::declval<Values>()
 // exit_run_failed; other codes stay.
 int exit_code_after_output(int exit_code);
 
-// A result that could not be written: "tactus: error: TEXT" to stderr; with `json` also {"status":"failed","failure"} to standard
-// output. Returns exit_run_failed.
+// A result that could not be written: "tactus: error: TEXT" to stderr; with `json` also {"status":"failed","failure"}
+// to standard output. Returns exit_run_failed.
 int not_kept(bool json, std::string_view text);
 
 // "1 step", "2 steps".
@@ -57,11 +59,12 @@ void print_json(const nlohmann::ordered_json& object);
 // {"status":"usage","message","hint"} to standard output. Returns exit_usage.
 int usage_error(bool json, std::string_view text, std::string_view hint);
 
-// A mistake of ours, or no memory: "tactus: TEXT" to stderr, with `json` also {"status":"internal","message"}. Returns exit_internal.
+// A mistake of ours, or no memory: "tactus: TEXT" to stderr, with `json` also {"status":"internal","message"}. Returns
+// exit_internal.
 int internal_error(bool json, std::string_view text);
 
-// The model's diagnostics: to stderr for people; with `json` as {"status":"error","diagnostics":[..]} to standard output.
-// Returns exit_model_errors; exit_usage, with the status "usage", when no error is the model's.
+// The model's diagnostics: to stderr for people; with `json` as {"status":"error","diagnostics":[..]} to standard
+// output. Returns exit_model_errors; exit_usage, with the status "usage", when no error is the model's.
 int model_errors(bool json, const api::Compiled& compiled);
 
 // Warnings for people, to stderr; nothing when there are none.

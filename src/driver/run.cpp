@@ -169,7 +169,8 @@ std::string seconds_text(double seconds) {
   return fmt::format("{:.3g} s", seconds);
 }
 
-// The first of the files to be written that is also read: a part of the model, a device's table, an initialisation file.
+// The first of the files to be written that is also read: a part of the model, a device's table, an initialisation
+// file.
 std::optional<std::string> input_written_over(const RunOptions& options, const std::string& base,
                                               std::vector<std::string> inputs) {
   inputs.insert(inputs.end(), options.init.begin(), options.init.end());

@@ -27,8 +27,8 @@ struct Mistake {
                                                                             Mistake& mistake,
                                                                             std::string_view option = "--set");
 
-// The values of parameters among the overrides; the compiler has seen to the others, which are constants, and refused what is
-// neither. Notes say when a value lies outside its range.
+// The values of parameters among the overrides; the compiler has seen to the others, which are constants, and refused
+// what is neither. Notes say when a value lies outside its range.
 [[nodiscard]] std::vector<sim::ParameterValue> parameter_values(const tactus_model& model,
                                                                 std::span<const compiler::Override> overrides,
                                                                 std::vector<std::string>& notes);
@@ -48,7 +48,8 @@ struct DeviceWord {
 };
 [[nodiscard]] std::optional<DeviceWord> read_device(const std::string& word, Mistake& mistake);
 
-// "hand=file:hand.csv" for each; a script is sampled at the plan's steps. Notes name the inputs that nothing feeds, and how to feed them.
+// "hand=file:hand.csv" for each; a script is sampled at the plan's steps. Notes name the inputs that nothing feeds, and
+// how to feed them.
 [[nodiscard]] bool connect_devices(const tactus_model& model, std::span<const std::string> words, Devices& devices,
                                    std::vector<std::string>& notes, Mistake& mistake, const sim::Plan* plan = nullptr);
 

@@ -1,5 +1,5 @@
-// A run with a device that feels what the model does: ticks of a world in simulated time, as `tactus play` takes them with the clock, the
-// passivity controller and the limiter between both.
+// A run with a device that feels what the model does: ticks of a world in simulated time, as `tactus play` takes them
+// with the clock, the passivity controller and the limiter between both.
 #pragma once
 
 #include "compiler/emit_llvm/jit.h"
@@ -8,7 +8,8 @@
 
 namespace driver {
 
-// Rows, interrupts, progress, parameters and the plan's times are those of the request; its steps are cut to whole parts of a tick.
+// Rows, interrupts, progress, parameters and the plan's times are those of the request; its steps are cut to whole
+// parts of a tick.
 [[nodiscard]] sim::Outcome run_touched(emit_llvm::CompiledModel& code, const sim::Request& request,
                                        const play::HandSpec& hand, sim::Observer* observer);
 

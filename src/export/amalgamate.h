@@ -1,5 +1,5 @@
-// Files that include each other -> one text: every #include of a file in `files` is replaced by that file the first time it is
-// met, and dropped after. Includes of anything else (<stdint.h>) stay. #pragma once is dropped.
+// Files that include each other -> one text: every #include of a file in `files` is replaced by that file the first
+// time it is met, and dropped after. Includes of anything else (<stdint.h>) stay. #pragma once is dropped.
 #pragma once
 
 #include <map>

@@ -37,8 +37,8 @@ bool is_inside(const ir::Program& program, const ir::Channel& channel) {
                       [&](const ir::Port& port) { return channel.name.compare(0, dot, port.device) == 0; });
 }
 
-// The columns of `tactus run`, as driver/channels.h has them: without constants, derivatives and the insides of instances; when there
-// are none, with these; when there are none, all but derivatives. Never what only a scene shows.
+// The columns of `tactus run`, as driver/channels.h has them: without constants, derivatives and the insides of
+// instances; when there are none, with these; when there are none, all but derivatives. Never what only a scene shows.
 std::vector<Column> default_columns(const ir::Program& program) {
   std::vector<Column> columns;
   struct Pass {
@@ -336,8 +336,8 @@ clean:
       name);
 }
 
-// Letters, digits and underscores, not beginning with a digit nor with what names of the kernel or of main begin with, in
-// any case: the header's guard is in capitals.
+// Letters, digits and underscores, not beginning with a digit nor with what names of the kernel or of main begin with,
+// in any case: the header's guard is in capitals.
 std::string identifier(std::string_view text) {
   std::string result;
   for (char c : text) {

@@ -1,5 +1,6 @@
-// ir::Program -> a folder with one .c, one .h and a Makefile that build anywhere there is a C11 compiler: kernel, model and
-// a `main` that writes the CSV that `tactus run` writes. No dependency but libc, and that only for main; static memory.
+// ir::Program -> a folder with one .c, one .h and a Makefile that build anywhere there is a C11 compiler: kernel, model
+// and a `main` that writes the CSV that `tactus run` writes. No dependency but libc, and that only for main; static
+// memory.
 #pragma once
 
 #include <filesystem>
@@ -15,8 +16,8 @@ struct ExportOptions {
   std::string name;
 };
 
-// Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when one cannot be written: then none
-// is, and a folder that was not there is not left.
+// Writes NAME.c, NAME.h and Makefile into `directory`, which is created. False, with `failure` set, when one cannot be
+// written: then none is, and a folder that was not there is not left.
 [[nodiscard]] bool write_c(const ir::Program& program, const std::filesystem::path& directory,
                            const ExportOptions& options, std::string& failure);
 

@@ -1,5 +1,5 @@
-// Exported C builds without warnings by two compilers, and its main writes the rows of sim::run, bit for bit; and so does
-// tests/wasm_run.mjs.
+// Exported C builds without warnings by two compilers, and its main writes the rows of sim::run, bit for bit; and so
+// does tests/wasm_run.mjs.
 #include "export/export_c.h"
 
 #include <fmt/format.h>

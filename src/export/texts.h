@@ -1,5 +1,5 @@
-// The embedded texts, by their path below src/: "abi/model.h", "kernel/lu.c", "export/text/run_main.c". The build writes
-// their table (see CMakeLists.txt).
+// The embedded texts, by their path below src/: "abi/model.h", "kernel/lu.c", "export/text/run_main.c". The build
+// writes their table (see CMakeLists.txt).
 #pragma once
 
 #include <map>

@@ -6,10 +6,10 @@
 //
 //   x(t) = x + r' t + w J + a P,   w(t) = w C + a S,   a(t) = -q S w + S' a
 //
-// where P'' + p P' + q P = 1, P(0) = P'(0) = 0, and S = P', C = S' + p S, J = S + p P. P is summed as its Taylor series over a short
-// time and doubled up (the functional equations of the matrix exponential of (x, w, a)). Only sums, products and quotients: the same bits
-// on every machine. Nothing divides by c or k, so a free mass is no special case. Source: C. Moler and C. Van Loan, SIAM Review
-// 45(1), 2003, method 3.
+// where P'' + p P' + q P = 1, P(0) = P'(0) = 0, and S = P', C = S' + p S, J = S + p P. P is summed as its Taylor series
+// over a short time and doubled up (the functional equations of the matrix exponential of (x, w, a)). Only sums,
+// products and quotients: the same bits on every machine. Nothing divides by c or k, so a free mass is no special case.
+// Source: C. Moler and C. Van Loan, SIAM Review 45(1), 2003, method 3.
 #pragma once
 
 namespace haptic {

@@ -1,5 +1,5 @@
-// Devices that one can buy, by name. Largest force, stiffness and workspace are published; what makers do not state alike, or not at all, is
-// an estimate, and says so.
+// Devices that one can buy, by name. Largest force, stiffness and workspace are published; what makers do not state
+// alike, or not at all, is an estimate, and says so.
 #pragma once
 
 #include <span>

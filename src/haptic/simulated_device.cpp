@@ -8,8 +8,8 @@
 namespace haptic {
 namespace {
 
-// The time in (low, high) at which `at(t)` = {value, rate} is zero; value changes sign there once, from `sign` to -sign. Newton's method,
-// halving where it would leave the bracket; to the last bits.
+// The time in (low, high) at which `at(t)` = {value, rate} is zero; value changes sign there once, from `sign` to
+// -sign. Newton's method, halving where it would leave the bracket; to the last bits.
 template <class Function>
 double locate(double low, double high, double sign, const Function& at) {
   double t = (low + high) / 2;
@@ -89,8 +89,8 @@ void SimulatedDevice::move(double force, double target_rate) {
     return;
   }
   double remaining = period_;
-  // A phase ends where friction stops the device or lets go of it, and after a quarter of a swing: more than a few in a tick only
-  // if the arm is far stiffer than the loop is fast.
+  // A phase ends where friction stops the device or lets go of it, and after a quarter of a swing: more than a few in a
+  // tick only if the arm is far stiffer than the loop is fast.
   constexpr int most_phases = 10'000;
   for (int phase = 0; remaining > 0 && phase < most_phases; ++phase) {
     if (velocity_ != 0) {
@@ -112,8 +112,8 @@ void SimulatedDevice::move(double force, double target_rate) {
   }
 }
 
-// Friction against `direction`, until the device stops or the time is over; at most a quarter of a swing. `is_leaving`: it was held
-// until now, so that the forces balance.
+// Friction against `direction`, until the device stops or the time is over; at most a quarter of a swing. `is_leaving`:
+// it was held until now, so that the forces balance.
 void SimulatedDevice::slide(int direction, bool is_leaving, double force, double target_rate, double& remaining) {
   const double sign = direction;
   const double w = velocity_ - target_rate;

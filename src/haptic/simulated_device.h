@@ -2,11 +2,12 @@
 //
 //   (m + m_a) x'' = F - b x' - f_c sign(x') + k_a (r - x) + b_a (r' - x')
 //
-// F is held from tick to tick, r (where the arm wants to be) moves steadily from tick to tick. Between ticks the motion is exact
-// (linear_motion.h): where friction stops the device, holds it and lets it go is located, not stepped over. One axis; a device of three
-// is three of these.
+// F is held from tick to tick, r (where the arm wants to be) moves steadily from tick to tick. Between ticks the motion
+// is exact (linear_motion.h): where friction stops the device, holds it and lets it go is located, not stepped over.
+// One axis; a device of three is three of these.
 //
-// A tick: force -> limit -> delay of whole ticks -> held while the device moves -> encoder -> position, difference quotient.
+// A tick: force -> limit -> delay of whole ticks -> held while the device moves -> encoder -> position, difference
+// quotient.
 //
 // tick() allocates nothing, takes no lock, and its work is bounded. The same calls give the same bits.
 #pragma once

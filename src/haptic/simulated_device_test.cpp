@@ -33,8 +33,8 @@ namespace {
 constexpr double period = 1e-3;
 
 TEST(LinearMotion, FollowsItsClosedForms) {
-  // Weak, critical and strong damping, no spring, no damper; over a tick and over many swings. What is left is rounding: that of the
-  // closed form where eigenvalues are near one another, and of doubling.
+  // Weak, critical and strong damping, no spring, no damper; over a tick and over many swings. What is left is
+  // rounding: that of the closed form where eigenvalues are near one another, and of doubling.
   for (double p : {0.0, 0.3, 5.0, 200.0}) {
     for (double q : {0.0, 0.02, 6.0, 1e4}) {
       const LinearMotion motion(1, p, q);
@@ -123,7 +123,8 @@ TEST(SimulatedDevice, FrictionStopsWhereItMust) {
 }
 
 TEST(SimulatedDevice, FrictionTurnsAround) {
-  // Thrown against a force that friction cannot hold: decelerated by F + f_c, stops inside the tick, and comes back by F - f_c.
+  // Thrown against a force that friction cannot hold: decelerated by F + f_c, stops inside the tick, and comes back by
+  // F - f_c.
   SimulatedDevice device({.mass = 0.1, .coulomb = 0.3}, {}, 0.1, 0);
   device.hold_at(0, 0, 0);
   device.push(0.2);
@@ -134,8 +135,8 @@ TEST(SimulatedDevice, FrictionTurnsAround) {
 }
 
 TEST(SimulatedDevice, StickSlipAgainstSmallSteps) {
-  // A slow target draws the handle by a spring over friction: it sticks, slips, sticks. Beside it the same equations in steps a thousand
-  // times smaller with a sign that is switched by hand. Its own errors are of the size of its step.
+  // A slow target draws the handle by a spring over friction: it sticks, slips, sticks. Beside it the same equations in
+  // steps a thousand times smaller with a sign that is switched by hand. Its own errors are of the size of its step.
   const Device figures{.mass = 0.1, .damping = 0.05, .coulomb = 0.4};
   const Arm arm{.mass = 0.02, .damping = 0.3, .stiffness = 300};
   SimulatedDevice device(figures, arm, period, 0);
@@ -203,7 +204,8 @@ TEST(SimulatedDevice, EnergyNeverGrowsByItself) {
 }
 
 TEST(SimulatedDevice, EnergyBalancesToRounding) {
-  // Over a tick without friction: what is stored changes by the work of the held force, less what the dampers took; with them 0, exactly.
+  // Over a tick without friction: what is stored changes by the work of the held force, less what the dampers took;
+  // with them 0, exactly.
   SimulatedDevice device({.mass = 0.1}, {.mass = 0.1, .damping = 0, .stiffness = 300}, period, 0);
   device.hold_at(0.01, 0, 0);
   double work = 0;

@@ -67,10 +67,11 @@ int32_t tk_worst_state(const tactus_model* model, tactus_instance* instance, int
   return worst;
 }
 
-/* Hairer and Wanner, Solving ODEs II, IV.2, (2.3): the arguments of the last two stages, both at the step's end, differ mostly
- * along what the method does not damp, so the ratio of the differences of f and of them is near the largest eigenvalue. Those
- * of bs3 are at 3/4 and 1; there the third differences of all four are taken, at 0, 1/2, 3/4 and 1, in which the motion itself
- * does not show. As in their DOPRI5: 15 steps at the edge, forgotten after 6 in a row that are not. */
+/* Hairer and Wanner, Solving ODEs II, IV.2, (2.3): the arguments of the last two stages, both at the step's end, differ
+ * mostly along what the method does not damp, so the ratio of the differences of f and of them is near the largest
+ * eigenvalue. Those of bs3 are at 3/4 and 1; there the third differences of all four are taken, at 0, 1/2, 3/4 and 1,
+ * in which the motion itself does not show. As in their DOPRI5: 15 steps at the edge, forgotten after 6 in a row that
+ * are not. */
 void tk_feel_stiffness(const tactus_model* model, tactus_instance* instance, int last, double limit, double h) {
   const uint32_t n = model->state_count;
   const double* x = tk_states(model, instance);

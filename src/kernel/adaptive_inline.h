@@ -1,6 +1,6 @@
 /* One accepted step of an adaptive method. Enters: an Instance at (time, states) with next_step, 0 asking for a first
- * guess. Leaves: the Instance one step later, its scratch ready for tk_dense; or unchanged in time, states and steps, with
- * status. HNW II.4; pages as in runge_kutta.h.
+ * guess. Leaves: the Instance one step later, its scratch ready for tk_dense; or unchanged in time, states and steps,
+ * with status. HNW II.4; pages as in runge_kutta.h.
  *
  *   error  root mean square of estimate_i / (tolerance * (1 + max(|x_i|, |x_i after|))), accepted when at most 1
  *   next   h / clamp(error^alpha / (.9 previous^beta)); trials and their lengths: stepping.h
@@ -110,7 +110,8 @@ TK_ALWAYS_INLINE int tk_adaptive_run(const tactus_model* model, tactus_instance*
   double divisor = tk_rough_power(error, pair->alpha) / TK_SAFETY;
   if (pair->beta != 0.0) divisor /= tk_rough_power(tk_max(instance->last_error, 1e-4), pair->beta);
   tk_choose_next(instance, &trial, &factors, error, divisor);
-  /* Where h_max or t_end set the length, stability does not, and differences of stages may be nothing but Newton's rest. */
+  /* Where h_max or t_end set the length, stability does not, and differences of stages may be nothing but Newton's
+   * rest. */
   const int is_cut = !trial.was_rejected && trial.h < 0.99 * trial.wanted;
   if (!is_cut && (instance->stiff_steps > 0 || instance->steps % TK_FEEL_STRIDE == 0)) {
     tk_feel_stiffness(model, instance, pair->last, pair->stability, trial.h);

@@ -1,33 +1,47 @@
 /* Fixed-step methods that keep the balance of energy, and the implicit midpoint rule that one of them stands on.
  *
- * Enters: an Instance at (time, states); for `passive` and `discrete_gradient` a table with `energy`, H(t, x) and g = dH/dx. Leaves: the same
- * `count` steps later, the ledger kept; or at the last good step, with status.
+ * Enters: an Instance at (time, states); for `passive` and `discrete_gradient` a table with `energy`, H(t, x) and g =
+ * dH/dx. Leaves: the same `count` steps later, the ledger kept; or at the last good step, with status.
  *
- * What the energy ought to be is H - booked. A step adds h g.f to it, which is what ports supply less what is dissipated; what H is off from
- * that afterwards is booked, so that the next step takes it back. H - booked is thus the balance to rounding, whatever happens.
+ * What the energy ought to be is H - booked. A step adds h g.f to it, which is what ports supply less what is
+ * dissipated; what H is off from that afterwards is booked, so that the next step takes it back. H - booked is thus the
+ * balance to rounding, whatever happens.
  *
- *   passive            Algorithm 1 of Borghesan, Macchelli, Melchiorri (seed 001): an explicit step (Euler's; passive_bs3 and passive_rk4: of
- *                      those methods), g.f taken at its stages as it weighs them, then along the field line dx/ds = g to where H is what it
- *                      ought to be. The field line is followed by Newton's method in s, each of its steps one of the explicit midpoint rule,
- *                      which the next one bends to Simpson's, the last and short ones straight; a step that does not bring H nearer is cut.
- *                      Leap: a level that the field line does not reach while energy leaves, as below a minimum: straight on over the minimum to
- *                      where H is again what it was before the step; what is then too much is booked. Escape: where g = 0 there is no way to go;
- *                      the explicit step stands, and is booked. An energy that is not quadratic may deny a level to the field line in other
+ *   passive            Algorithm 1 of Borghesan, Macchelli, Melchiorri (seed 001): an explicit step (Euler's;
+ *   passive_bs3 and passive_rk4: of
+ *                      those methods), g.f taken at its stages as it weighs them, then along the field line dx/ds = g
+ *                      to where H is what it
+ *                      ought to be. The field line is followed by Newton's method in s, each of its steps one of the
+ *                      explicit midpoint rule,
+ *                      which the next one bends to Simpson's, the last and short ones straight; a step that does not
+ *                      bring H nearer is cut.
+ *                      Leap: a level that the field line does not reach while energy leaves, as below a minimum:
+ *                      straight on over the minimum to
+ *                      where H is again what it was before the step; what is then too much is booked. Escape: where g =
+ *                      0 there is no way to go;
+ *                      the explicit step stands, and is booked. An energy that is not quadratic may deny a level to the
+ *                      field line in other
  *                      places (a saddle, a maximum): the explicit step stands there, too, booked as an escape.
- *   discrete_gradient  z = x + h (f(m) + r g(m)), m halfway between x and z, r such that H(z) is what it ought to be, g.f taken at m. Second
- *                      order; for x' = (J - R) g it is a discrete gradient method in the sense of McLachlan, Quispel and Robidoux, Phil. Trans. R.
- *                      Soc. A 357, 1999: H changes by h (J - R)-power exactly. It asks nothing of the coordinates, so that (q, v) will do as well as
+ *   discrete_gradient  z = x + h (f(m) + r g(m)), m halfway between x and z, r such that H(z) is what it ought to be,
+ *   g.f taken at m. Second
+ *                      order; for x' = (J - R) g it is a discrete gradient method in the sense of McLachlan, Quispel
+ *                      and Robidoux, Phil. Trans. R.
+ *                      Soc. A 357, 1999: H changes by h (J - R)-power exactly. It asks nothing of the coordinates, so
+ *                      that (q, v) will do as well as
  *                      (q, p).
  *   midpoint           the same with r = 0, and without an energy.
- *   gonzalez           for x' = A(x) g + b with a table that has `structure`, A = J - R: z = x + h (A(m) g~ + b(m)), g~ the discrete gradient
+ *   gonzalez           for x' = A(x) g + b with a table that has `structure`, A = J - R: z = x + h (A(m) g~ + b(m)), g~
+ *   the discrete gradient
  *                      g(m) + (H(z) - H(x) - g(m).d) d / d.d, d = z - x (Gonzalez, J. Nonlinear Sci. 6, 1996).
- *   mean_value         the same, g~ the mean of g between x and z (Harten, Lax, van Leer; for A constant the averaged vector field), by
- *                      Gauss's quadrature with 4 points: exact for energies of degree 8. Neither needs the ledger; both write the book's supplied and
+ *   mean_value         the same, g~ the mean of g between x and z (Harten, Lax, van Leer; for A constant the averaged
+ *   vector field), by
+ *                      Gauss's quadrature with 4 points: exact for energies of degree 8. Neither needs the ledger; both
+ *                      write the book's supplied and
  *                      dissipated with g~, so that H changes by the difference.
  *
  * Where no r is found, as in a step that meets a stiff wall, the midpoint rule's z stands, booked as an escape.
- * Newton's method for z uses the exact Jacobian of f halfway of the predicted step, factored once a step; where the table has `slopes`, the one at
- * the first middle that it looks at: balance_inline.h. */
+ * Newton's method for z uses the exact Jacobian of f halfway of the predicted step, factored once a step; where the
+ * table has `slopes`, the one at the first middle that it looks at: balance_inline.h. */
 #include "kernel/balance_inline.h"
 #include "kernel/fixed_inline.h"
 #include "kernel/kernel.h"
@@ -43,8 +57,8 @@ static const double tk_gauss_points[4] = {0.069431844202973712, 0.33000947820757
 static const double tk_gauss_weights[4] = {0.17392742256872693, 0.32607257743127307, 0.32607257743127307,
                                            0.17392742256872693};
 
-/* The discrete gradient between x and `after` into `mean`; `gradient` is that halfway, `counts` is 1 for states that the energy depends on.
- * noise: how far rounding of the energy may have it off, which is much where x hardly moves. */
+/* The discrete gradient between x and `after` into `mean`; `gradient` is that halfway, `counts` is 1 for states that
+ * the energy depends on. noise: how far rounding of the energy may have it off, which is much where x hardly moves. */
 static int tk_discrete_gradient(const tactus_model* model, tactus_instance* instance, int solver, double t_after,
                                 const double* x, const double* after, double stored, const double* gradient,
                                 const double* counts, double* mean, double* noise) {

@@ -1,10 +1,10 @@
-/* Algorithm 1, the implicit midpoint rule and the discrete gradient method that stands on it: one step, and the loop around it. What they
- * are: balance.c. Enters: an Instance at (time, states), for the discrete gradient a table with `energy` and a ledger. Leaves: the same `count`
- * steps later, or at the last good step, with status.
+/* Algorithm 1, the implicit midpoint rule and the discrete gradient method that stands on it: one step, and the loop
+ * around it. What they are: balance.c. Enters: an Instance at (time, states), for the discrete gradient a table with
+ * `energy` and a ledger. Leaves: the same `count` steps later, or at the last good step, with status.
  *
  * When `model` is a constant, its functions are inlined, and what they share is computed once. Tangents
- * are those of `table`, which may be the same model's with tangents. Up to TK_LOCAL states vectors are local arrays, specialised or not;
- * the operations and their order do not depend on it, hence neither do the bits. */
+ * are those of `table`, which may be the same model's with tangents. Up to TK_LOCAL states vectors are local arrays,
+ * specialised or not; the operations and their order do not depend on it, hence neither do the bits. */
 #ifndef TACTUS_KERNEL_BALANCE_INLINE_H
 #define TACTUS_KERNEL_BALANCE_INLINE_H
 
@@ -16,14 +16,15 @@
 /* Of Newton's method for an implicit step: rounds at most, and how many of them one Jacobian serves. */
 #define TK_IMPLICIT_STEPS 30
 #define TK_JACOBIAN_HOLDS 5
-/* What is left of the rule, against the size of the states: below the first the energy is looked at, too; below the second it is put right by
- * the rule itself. */
+/* What is left of the rule, against the size of the states: below the first the energy is looked at, too; below the
+ * second it is put right by the rule itself. */
 #define TK_NEAR 2e-2
 #define TK_SETTLED 1e-8
 /* Corrections of an energy that one number makes, at most. */
 #define TK_ENERGY_ROUNDS 5
 
-/* In the integrators' scratch; an energy's result has one double more than a vector, and one with the flow before it is 2 n + 1 doubles. */
+/* In the integrators' scratch; an energy's result has one double more than a vector, and one with the flow before it is
+ * 2 n + 1 doubles. */
 enum {
   TK_FLOW = TK_STAGES,
   TK_GRADIENT = TK_STAGES + 1,
@@ -72,8 +73,8 @@ TK_ALWAYS_INLINE int tk_energy_at_end(const tactus_model* model, tactus_instance
   return model->energy(model, instance, t, x, both + model->state_count);
 }
 
-/* Whether an energy that is off by `error` counts as reached: as the model says, else within what rounding can do to a sum of terms as large as
- * these, `times` over. `there` is the energy's result at y. */
+/* Whether an energy that is off by `error` counts as reached: as the model says, else within what rounding can do to a
+ * sum of terms as large as these, `times` over. `there` is the energy's result at y. */
 TK_ALWAYS_INLINE int tk_is_reached(const tactus_model* model, double error, double times, double wanted,
                                    const double* y, const double* there) {
   if (tk_abs(error) <= times * model->tolerance) return 1;
@@ -87,10 +88,12 @@ TK_ALWAYS_INLINE int tk_is_reached(const tactus_model* model, double error, doub
 
 /* Of a search along a field line, at most: evaluations are bounded, so that a step's cost is. */
 #define TK_FIELD_STEPS 40
-/* A step along a field line that is shorter than this part of the longest is straight: what it misses is lost beside the error of that one. */
+/* A step along a field line that is shorter than this part of the longest is straight: what it misses is lost beside
+ * the error of that one. */
 #define TK_STRAIGHT 0x1p-6
 
-/* Vectors of n, the energy's results of n + 1 behind as many of the flow, k of as many vectors as the predictor has stages. */
+/* Vectors of n, the energy's results of n + 1 behind as many of the flow, k of as many vectors as the predictor has
+ * stages. */
 typedef struct tk_passive {
   double* x;
   double* after;
@@ -105,8 +108,9 @@ typedef struct tk_passive {
 
 /* How far along the slopes at y + a g to go from y, g and H0 those there, so that H becomes H0 + error: of
  *   H0 + s g.g1 + s^2 / 2 g1.C g1 + s^3 / 6 T(g1, g1, g1)
- * the second derivative C and the third T, along g, are those of Hermite's cubic between y and y + a g; and C g is (g1 - g) / a, by which C grows
- * from g to g1. What is left out is of the fourth order. `there` and `probe` are the energy's results at both; s = 2 a is a guess. 0: no good. */
+ * the second derivative C and the third T, along g, are those of Hermite's cubic between y and y + a g; and C g is (g1
+ * - g) / a, by which C grows from g to g1. What is left out is of the fourth order. `there` and `probe` are the
+ * energy's results at both; s = 2 a is a guess. 0: no good. */
 TK_ALWAYS_INLINE double tk_length_along(uint32_t n, const double* there, const double* probe, double squared,
                                         double error, double a) {
   const double across = tk_inner(n, there, probe);
@@ -122,10 +126,10 @@ TK_ALWAYS_INLINE double tk_length_along(uint32_t n, const double* there, const d
   return s * over > 1.0 && s * over < 4.0 ? s : 0.0;
 }
 
-/* Moves `after`, where the energy's result is there + n, along the field line until H is `wanted`. 0: it does not get there, and both are
- * anything. A step is one of the explicit midpoint rule, as long as what it has seen of H on its way says; the slopes at its end, which are
- * needed anyway, make it one of Simpson's rule with the step that follows, third order without a further evaluation. Steps that are short beside
- * the longest are straight. */
+/* Moves `after`, where the energy's result is there + n, along the field line until H is `wanted`. 0: it does not get
+ * there, and both are anything. A step is one of the explicit midpoint rule, as long as what it has seen of H on its
+ * way says; the slopes at its end, which are needed anyway, make it one of Simpson's rule with the step that follows,
+ * third order without a further evaluation. Steps that are short beside the longest are straight. */
 TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_instance* instance, const tk_passive* v,
                                           double t, double wanted, int* has_flow, int* status, int specialised) {
   const uint32_t n = model->state_count;
@@ -183,8 +187,8 @@ TK_ALWAYS_INLINE int tk_follow_field_line(const tactus_model* model, tactus_inst
   return 0;
 }
 
-/* From x over a minimum in the direction of motion, along which H falls: to where H is `level`, as at x, once more. `after` and `there` are that
- * point and its energy. 0: H does not rise again. */
+/* From x over a minimum in the direction of motion, along which H falls: to where H is `level`, as at x, once more.
+ * `after` and `there` are that point and its energy. 0: H does not rise again. */
 static inline int tk_leap(const tactus_model* model, tactus_instance* instance, double t, double h, double level,
                           const double* x, const double* flow, double* after, double* there, int* status) {
   const uint32_t n = model->state_count;
@@ -220,8 +224,9 @@ static inline int tk_leap(const tactus_model* model, tactus_instance* instance, 
   return 0;
 }
 
-/* The step of an explicit method from x to `predicted`, its first stage being `here`, the energy's slopes there behind it; and the mean of the
- * power g.f over its stages, weighted as the method does, which is how it integrates the book. */
+/* The step of an explicit method from x to `predicted`, its first stage being `here`, the energy's slopes there behind
+ * it; and the mean of the power g.f over its stages, weighted as the method does, which is how it integrates the
+ * book. */
 TK_ALWAYS_INLINE int tk_predict(const tactus_model* model, tactus_instance* instance, const tk_fixed_method* method,
                                 const tk_passive* v, double t, double t_after, double h, double* power,
                                 int specialised) {
@@ -244,8 +249,8 @@ TK_ALWAYS_INLINE int tk_predict(const tactus_model* model, tactus_instance* inst
   return TACTUS_OK;
 }
 
-/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is what holds at x, without f unless `has_flow`; `there` and
- * `has_flow` are then the same of `after`. */
+/* One step of Algorithm 1 from x to `after`, with the predictor `method`. `here` is what holds at x, without f unless
+ * `has_flow`; `there` and `has_flow` are then the same of `after`. */
 TK_ALWAYS_INLINE int tk_passive_step(const tactus_model* model, tactus_instance* instance,
                                      const tk_fixed_method* method, const tk_passive* v, double t, double t_after,
                                      double h, double* ledger, int* has_flow, int specialised) {
@@ -355,13 +360,14 @@ TK_ALWAYS_INLINE int tk_passive_run(const tactus_model* model, tactus_instance* 
 
 /* ---- the implicit midpoint rule, and the discrete gradient that stands on it ---- */
 
-/* What an implicit run works on. Vectors of n; `here`, at the middle, and `there`, at the end, are the flow and behind it the energy's result,
- * then the flow's Jacobian over the core where the table has `slopes`.
- * `core`: the states that anything depends on, in this order rows and columns of `matrix`; the others follow from them. Empty where the matrix
- * is that of linear.c. Without `slopes` the matrix is made of tangents: columns of one colour share no row of the core, so that one tangent gives
- * them all: fewer than the table's own colours, which heed the other rows, too. Entry e of the matrix, of colour k for colour_start[k] <= e <
- * colour_start[k + 1], is at place[e] and comes from row[e] of the tangent.
- * With `slopes` the iteration sees nothing but the core: `seen` are its states, `seen_count` of them. Else all n are seen, and `seen` is null. */
+/* What an implicit run works on. Vectors of n; `here`, at the middle, and `there`, at the end, are the flow and behind
+ * it the energy's result, then the flow's Jacobian over the core where the table has `slopes`. `core`: the states that
+ * anything depends on, in this order rows and columns of `matrix`; the others follow from them. Empty where the matrix
+ * is that of linear.c. Without `slopes` the matrix is made of tangents: columns of one colour share no row of the core,
+ * so that one tangent gives them all: fewer than the table's own colours, which heed the other rows, too. Entry e of
+ * the matrix, of colour k for colour_start[k] <= e < colour_start[k + 1], is at place[e] and comes from row[e] of the
+ * tangent. With `slopes` the iteration sees nothing but the core: `seen` are its states, `seen_count` of them. Else all
+ * n are seen, and `seen` is null. */
 typedef struct tk_implicit {
   uint32_t n;
   double* x;
@@ -443,7 +449,8 @@ TK_ALWAYS_INLINE void tk_find_core(const tactus_model* model, tk_implicit* v, ui
   v->colour_start[v->colour_count] = (uint16_t)entry;
 }
 
-/* Before the first matrix of a run: the direction moves nothing but the core, and small matrices have their zeros for all of it. */
+/* Before the first matrix of a run: the direction moves nothing but the core, and small matrices have their zeros for
+ * all of it. */
 TK_ALWAYS_INLINE int tk_begin_core(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                    const tk_implicit* v) {
   if (!table->tangent || table->layout.size - table->layout.linear < tk_linear_size(table)) return TACTUS_NO_SOLVER;
@@ -538,8 +545,8 @@ TK_ALWAYS_INLINE void tk_implicit_solve(const tactus_model* table, tactus_instan
   tk_linear_solve(table, instance, b);
 }
 
-/* Newton's correction of `after`, whose residual x + h (f + along g) - after is given; with the energy's result there + n at `after`, of `along`
- * too, towards H = due. */
+/* Newton's correction of `after`, whose residual x + h (f + along g) - after is given; with the energy's result there +
+ * n at `after`, of `along` too, towards H = due. */
 TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* instance, const tk_implicit* v, double h,
                                  int sees_energy, double due, double* along) {
   tk_implicit_solve(table, instance, v, h, v->residual);
@@ -558,10 +565,10 @@ TK_ALWAYS_INLINE void tk_correct(const tactus_model* table, tactus_instance* ins
   for (uint32_t k = 0; k < v->seen_count; k++) v->after[tk_seen(v, k)] += v->residual[tk_seen(v, k)];
 }
 
-/* A first guess of `after`, and whether it is so near that the energy is to be looked at from the beginning. f(x), and its Jacobian with `slopes`,
- * are `there` where `has_flow`.
- * With `slopes`: one of Newton's steps from x, which leaves what is of the order h^3; the matrix for the steps that follow is then the next
- * evaluation's. Else one from the middle that f(x) leads to, which leaves what is of the order h^5, and its matrix stays. */
+/* A first guess of `after`, and whether it is so near that the energy is to be looked at from the beginning. f(x), and
+ * its Jacobian with `slopes`, are `there` where `has_flow`. With `slopes`: one of Newton's steps from x, which leaves
+ * what is of the order h^3; the matrix for the steps that follow is then the next evaluation's. Else one from the
+ * middle that f(x) leads to, which leaves what is of the order h^5, and its matrix stays. */
 TK_ALWAYS_INLINE int tk_guess_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                    const tk_implicit* v, double t, double t_middle, double h, int has_flow,
                                    int* is_near) {
@@ -596,8 +603,9 @@ TK_ALWAYS_INLINE int tk_guess_step(const tactus_model* model, const tactus_model
   return TACTUS_OK;
 }
 
-/* What holds at the middle, in `here`: the flow, and the energy's slopes where it `sees_energy` or has them anyway; the matrix as well in
- * the first round with `slopes`, and in any round where corrections do not shrink, since f has bent since. */
+/* What holds at the middle, in `here`: the flow, and the energy's slopes where it `sees_energy` or has them anyway; the
+ * matrix as well in the first round with `slopes`, and in any round where corrections do not shrink, since f has bent
+ * since. */
 TK_ALWAYS_INLINE int tk_look_at_middle(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                        const tk_implicit* v, int keeps_energy, int round, int sees_energy,
                                        double t_middle, double h) {
@@ -613,8 +621,9 @@ TK_ALWAYS_INLINE int tk_look_at_middle(const tactus_model* model, const tactus_m
                                                   : model->derivative(model, instance, t_middle, v->middle, v->here);
 }
 
-/* One implicit step from x to `after`: the midpoint rule, moved along g where the model's energy is to be kept. `stored` is H(x), then
- * H(after); `there` is what tk_guess_step wants of x where `has_flow`, and then the same of `after`. */
+/* One implicit step from x to `after`: the midpoint rule, moved along g where the model's energy is to be kept.
+ * `stored` is H(x), then H(after); `there` is what tk_guess_step wants of x where `has_flow`, and then the same of
+ * `after`. */
 TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_model* table, tactus_instance* instance,
                                       const tk_implicit* v, int keeps_energy, double t, double t_after, double h,
                                       double* ledger, double* stored, int* has_flow) {
@@ -691,8 +700,9 @@ TK_ALWAYS_INLINE int tk_implicit_step(const tactus_model* model, const tactus_mo
     ledger[TACTUS_LEDGER_ESCAPES] += 1.0;
   }
 
-  /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has; and the energy
-   * by how far along g: first from where it was last looked at, which is no further than what is settled. What rounding leaves is booked. */
+  /* The rule itself at this middle, so that what the equations integrate (the book) has the very power that `due` has;
+   * and the energy by how far along g: first from where it was last looked at, which is no further than what is
+   * settled. What rounding leaves is booked. */
   if (is_balanced && tk_is_finite(change)) along += change;
   if (v->seen) { /* what nothing depends on; the others follow */
     for (uint32_t i = 0; i < n; i++) v->after[i] = v->x[i] + h * flow[i];

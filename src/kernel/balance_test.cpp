@@ -1,4 +1,5 @@
-// Algorithm 1 of seed 001, the discrete gradient and the midpoint rule: the figures of reference/passivity.md, balances to rounding, orders.
+// Algorithm 1 of seed 001, the discrete gradient and the midpoint rule: the figures of reference/passivity.md, balances
+// to rounding, orders.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -96,8 +97,8 @@ TEST(Passive, LagsAsTheReferenceSays) {
   EXPECT_NEAR(lag_after(TACTUS_MIDPOINT, 100), 0.2616, 1e-4);
 }
 
-// A spring and a mass as two systems of one state, which exchange samples: u of each is held. From the paper's start, q = 0, the spring must
-// leave its minimum once.
+// A spring and a mass as two systems of one state, which exchange samples: u of each is held. From the paper's start, q
+// = 0, the spring must leave its minimum once.
 int stretch(const tactus_model* model, tactus_instance* instance, double, const double*, double* dx) {
   dx[0] = tactus_data(instance)[model->layout.discrete + TACTUS_LEDGER];
   return TACTUS_OK;
@@ -247,7 +248,8 @@ TEST(DiscreteGradient, IsOfSecondOrder) {
   }
 }
 
-// A pendulum over the top, whose field lines end at saddles and maxima: the search must not hang, and the ledger balances.
+// A pendulum over the top, whose field lines end at saddles and maxima: the search must not hang, and the ledger
+// balances.
 TEST(Passive, OverTheTopOfAPendulum) {
   Trial run = balanced(pendulum, pendulum_energy, pendulum_tangent, {0.0, 2.0 + 1e-3});
   const double start = stored(run);
@@ -257,7 +259,8 @@ TEST(Passive, OverTheTopOfAPendulum) {
   }
 }
 
-// A pendulum with friction and a motor, whose book is two more states: supplied, dissipated. (q, p, supplied, dissipated).
+// A pendulum with friction and a motor, whose book is two more states: supplied, dissipated. (q, p, supplied,
+// dissipated).
 constexpr double friction = 0.3;
 double motor(double t) { return 0.4 * std::cos(1.3 * t); }
 int driven(const tactus_model*, tactus_instance*, double t, const double* x, double* dx) {
@@ -383,7 +386,8 @@ TEST(Balanced, AQuarticEnergyIsKeptToRounding) {
   }
 }
 
-// x' = J(x) g, J = -skew(x): a free body's angular momentum, Euler's equations with moments 1, 2, 3. Both H and |x|^2 are kept by the exact motion.
+// x' = J(x) g, J = -skew(x): a free body's angular momentum, Euler's equations with moments 1, 2, 3. Both H and |x|^2
+// are kept by the exact motion.
 constexpr double moments[] = {1.0, 2.0, 3.0};
 int body(const tactus_model*, tactus_instance*, double, const double* x, double* dx) {
   for (int i = 0; i < 3; ++i) {
@@ -440,7 +444,8 @@ TEST(DiscreteGradient, ManyCallsGiveTheBitsOfOne) {
   EXPECT_EQ(booked(one), booked(many));
 }
 
-// `slopes` of a table, put together from its other functions: the flow, the energy, the Jacobian over the states that anything reads.
+// `slopes` of a table, put together from its other functions: the flow, the energy, the Jacobian over the states that
+// anything reads.
 int all_slopes(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* result) {
   const std::uint32_t n = model->state_count;
   EXPECT_EQ(model->derivative(model, instance, t, x, result), TACTUS_OK);
@@ -462,7 +467,8 @@ Trial with_slopes(Trial trial, std::initializer_list<std::uint8_t> core) {
   return trial;
 }
 
-// Two of four states iterate, all three of a body do: the motion is the same as without, as nearly as the iteration is settled; the book is exact.
+// Two of four states iterate, all three of a body do: the motion is the same as without, as nearly as the iteration is
+// settled; the book is exact.
 TEST(DiscreteGradient, SlopesOfTheTableTakeTheSameSteps) {
   Trial run = with_slopes(driven_pendulum(), {0, 1});
   Trial plain = driven_pendulum();

@@ -1,12 +1,14 @@
-/* A motion without a solution, such as x' = -1 / (2 x) once x is 0, may let steps stand by chance, each so short that no end is in sight,
- * between as many that are rejected. What merely is fast or stiff rejects few: its steps are short for a reason that lasts. So looked at
- * are spans of 10,000 steps in which a quarter as many were rejected; ten in a row that would need 100 million steps to the end are enough. */
+/* A motion without a solution, such as x' = -1 / (2 x) once x is 0, may let steps stand by chance, each so short that
+ * no end is in sight, between as many that are rejected. What merely is fast or stiff rejects few: its steps are short
+ * for a reason that lasts. So looked at are spans of 10,000 steps in which a quarter as many were rejected; ten in a
+ * row that would need 100 million steps to the end are enough. */
 #ifndef TACTUS_KERNEL_CREEPING_H
 #define TACTUS_KERNEL_CREEPING_H
 
 #include "abi/model.h"
 
-/* Where the present span began, and how many before it in a row saw the motion creep. Begins as zeros, at the starting time. */
+/* Where the present span began, and how many before it in a row saw the motion creep. Begins as zeros, at the starting
+ * time. */
 typedef struct tk_creeping {
   int64_t steps;
   int64_t rejected;

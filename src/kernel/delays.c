@@ -1,11 +1,11 @@
-/* The past of delays' sources. Enters: what `watch` computed, at increasing times. Leaves: a ring of samples a delay, and from
- * it the source's value one duration ago.
+/* The past of delays' sources. Enters: what `watch` computed, at increasing times. Leaves: a ring of samples a delay,
+ * and from it the source's value one duration ago.
  *
- * Samples closer together than the ring's spacing are thinned, but the newest always stands. Two samples at one time are a jump
- * or a kink: the value before and the value after. Between samples the cubic through four neighbours on one side of all
- * such pairs: those around, unless their third difference says that the function is much smoother on one side (a kink
- * that has no pair; the idea of Harten, Engquist, Osher and Chakravarthy, J. Comput. Phys. 71, 1987). Before the first sample
- * the first value, after the last the last. */
+ * Samples closer together than the ring's spacing are thinned, but the newest always stands. Two samples at one time
+ * are a jump or a kink: the value before and the value after. Between samples the cubic through four neighbours on one
+ * side of all such pairs: those around, unless their third difference says that the function is much smoother on one
+ * side (a kink that has no pair; the idea of Harten, Engquist, Osher and Chakravarthy, J. Comput. Phys. 71, 1987).
+ * Before the first sample the first value, after the last the last. */
 #include "kernel/hybrid.h"
 
 typedef struct tk_ring {

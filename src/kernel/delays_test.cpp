@@ -82,7 +82,8 @@ TEST(Delays, BeforeTheStartTheFirstValueHolds) {
 }
 
 TEST(Delays, BeforeTheStartARateIsZero) {
-  // x' = r(t - 1), r being the derivative of t^2 + 2 t: x is 0 until 1, then (t - 1)^2 + 2 (t - 1), which RK4 finds exactly.
+  // x' = r(t - 1), r being the derivative of t^2 + 2 t: x is 0 until 1, then (t - 1)^2 + 2 (t - 1), which RK4 finds
+  // exactly.
   for (double h : {0.1, 0.07}) {
     Hybrid model;
     model.start = {0.0};
@@ -137,7 +138,8 @@ TEST(Delays, JumpsArriveSharp) {
 }
 
 TEST(Delays, TwoJumpsAtNearlyOneTimeAreOne) {
-  // A condition that an event makes true is located just behind it. Together they jump by 2 at 0.5, 1, ..; x' = u(t - 0.25).
+  // A condition that an event makes true is located just behind it. Together they jump by 2 at 0.5, 1, ..; x' = u(t -
+  // 0.25).
   const double apart = 1e-9;
   Staircase model(0.5, 0.25);
   model.events.push_back(Hybrid::every(0.5, 0.5 + apart));

@@ -1,13 +1,14 @@
-/* When events are due, and what happens then. Enters: an Instance at some time, its clocks (abi/model.h). Leaves: the discrete
- * section as the handlers made it, and states and modes as transitions did, at the same time.
+/* When events are due, and what happens then. Enters: an Instance at some time, its clocks (abi/model.h). Leaves: the
+ * discrete section as the handlers made it, and states and modes as transitions did, at the same time.
  *
- * First the relations hold what they are: what is held changes what other guards read, so they are looked at again until nothing
- * changes. A clock with a fraction is due. Firing rounds it up, then calls the model's handlers. Events of one instant fire in the order of
- * the table; then the conditions are watched again, and those that rose fire too, until none does or max_transitions rounds have
- * passed.
+ * First the relations hold what they are: what is held changes what other guards read, so they are looked at again
+ * until nothing changes. A clock with a fraction is due. Firing rounds it up, then calls the model's handlers. Events
+ * of one instant fire in the order of the table; then the conditions are watched again, and those that rose fire too,
+ * until none does or max_transitions rounds have passed.
  *
- * When no event is due, the first transition that is enabled fires, then the handlers that answer it, which see the values after it;
- * then all is watched again. So it goes on until nothing is due and no transition is enabled. Last, what is required is asked for. */
+ * When no event is due, the first transition that is enabled fires, then the handlers that answer it, which see the
+ * values after it; then all is watched again. So it goes on until nothing is due and no transition is enabled. Last,
+ * what is required is asked for. */
 #include "kernel/hybrid.h"
 
 static const double* tk_clocks_const(const tactus_model* model, const tactus_instance* instance) {
@@ -53,8 +54,8 @@ void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, dou
   }
 }
 
-/* Where the events of one sort are in the table: from `first` up to `end`, between others. What happens at an instant goes over the
- * events a dozen times, each time for one sort. */
+/* Where the events of one sort are in the table: from `first` up to `end`, between others. What happens at an instant
+ * goes over the events a dozen times, each time for one sort. */
 typedef struct tk_event_range {
   uint32_t first;
   uint32_t end;
@@ -177,8 +178,9 @@ int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* insta
   return -1;
 }
 
-/* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched last. What the guard
- * of an event holds nobody reads, so that where only such have changed, nothing would be watched that was not. */
+/* Relations depend on each other without cycles: as often as there are relations is enough. Leaves what was watched
+ * last. What the guard of an event holds nobody reads, so that where only such have changed, nothing would be watched
+ * that was not. */
 int tk_settle(const tactus_model* model, tactus_instance* instance) {
   model = tk_active(model, instance);
   double* discrete = tactus_data(instance) + model->layout.discrete;
@@ -236,8 +238,8 @@ static int32_t tk_first_enabled(const tactus_model* model, const tactus_instance
   return -1;
 }
 
-/* A `check` with a pulse is a note: where it holds, what monitors remember is changed. A note makes itself untrue, and may make others
- * true: each as often as there are events is enough. Leaves what is watched as it is then. */
+/* A `check` with a pulse is a note: where it holds, what monitors remember is changed. A note makes itself untrue, and
+ * may make others true: each as often as there are events is enough. Leaves what is watched as it is then. */
 static void tk_take_notes(const tactus_model* model, tactus_instance* instance, tk_event_range range) {
   for (uint32_t round = 0; round < model->event_count; round++) {
     int is_quiet = 1;
@@ -267,8 +269,8 @@ static void tk_ask_for_checks(const tactus_model* model, tactus_instance* instan
   }
 }
 
-/* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. A `check` that does so sees what was
- * before it. */
+/* Its handlers; whoever asks for it as a truth value finds it true until the instant is over. A `check` that does so
+ * sees what was before it. */
 static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uint32_t event, const tk_sorts* sorts) {
   if (model->events[event].pulse > 0) {
     const int has_checks = sorts->checks.end > 0 || sorts->notes.end > 0;
@@ -283,7 +285,8 @@ static int tk_fire_one(const tactus_model* model, tactus_instance* instance, uin
   return status == TACTUS_OK ? TACTUS_OK : tk_fail(instance, status, -1);
 }
 
-/* The jump `event`, by what was watched last; then its handlers. Leaves what is held and watched as they are after it. */
+/* The jump `event`, by what was watched last; then its handlers. Leaves what is held and watched as they are after
+ * it. */
 static int tk_jump(const tactus_model* whole, tactus_instance* instance, uint32_t event, const tk_sorts* sorts) {
   const tactus_model* model = tk_active(whole, instance);
   if (whole->conflicts.start) {
@@ -482,7 +485,8 @@ static double tk_first_clock(const tactus_model* model, const tactus_instance* i
   return passed;
 }
 
-/* Whether anything happens because of what is, not because it has come to be: then it is asked for at the start, too. */
+/* Whether anything happens because of what is, not because it has come to be: then it is asked for at the start,
+ * too. */
 static int tk_is_level_sensitive(const tactus_model* model) {
   for (uint32_t e = 0; e < model->event_count; e++) {
     if (model->events[e].kind >= TACTUS_TRANSITION) return 1;

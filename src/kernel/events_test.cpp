@@ -187,7 +187,8 @@ TEST(Events, AConditionIsFoundWithTheOrderOfTheMethod) {
       model.begin();
       ASSERT_EQ(model.run(solver, 0.0, 10.0, tolerance), TACTUS_OK);
       ASSERT_EQ(model.fired.size(), 2u);
-      // The speed at a zero of the cosine is 1: an error in state is one in time. Global errors are some ten tolerances.
+      // The speed at a zero of the cosine is 1: an error in state is one in time. Global errors are some ten
+      // tolerances.
       EXPECT_NEAR(model.fired[1], 2.5 * std::acos(-1.0), 30 * tolerance) << solver;
     }
   }

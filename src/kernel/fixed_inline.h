@@ -1,12 +1,13 @@
-/* The loop of the fixed-step methods. Enters: an Instance at (time, states). Leaves: the same `count` steps later, or at
- * the last step whose state was finite and whose stages could be computed, with status and failed_index or failed_block.
+/* The loop of the fixed-step methods. Enters: an Instance at (time, states). Leaves: the same `count` steps later, or
+ * at the last step whose state was finite and whose stages could be computed, with status and failed_index or
+ * failed_block.
  *
  * Time does not drift: stage s of step k is at start_time + (k + c_s) h, so that the last stage of a step (c = 1) and
  * the first of the next are at the same instant, bit for bit, and time = start_time + steps * h: stepping.h.
  *
- * `specialised` is a literal 1 when `model` and `method` are constants: the loops over stages then vanish, and for a small
- * state all vectors are local arrays, which full unrolling turns into registers for the whole run. The operations and
- * their order do not depend on it, hence neither do the bits. */
+ * `specialised` is a literal 1 when `model` and `method` are constants: the loops over stages then vanish, and for a
+ * small state all vectors are local arrays, which full unrolling turns into registers for the whole run. The operations
+ * and their order do not depend on it, hence neither do the bits. */
 #ifndef TACTUS_KERNEL_FIXED_INLINE_H
 #define TACTUS_KERNEL_FIXED_INLINE_H
 
@@ -90,9 +91,9 @@ TK_ALWAYS_INLINE int tk_fixed_run(const tactus_model* model, tactus_instance* in
     TK_UNROLL for (uint32_t i = 0; i < n; i++) v.x[i] = states[i];
   }
 
-  /* Whether the state is finite is asked once for `stride` steps: a state that is not stays so, for x_{k+1} = x_k + ... .
-   * When the answer is no, these steps are taken again one by one. Newton's warm starts would not be the same then, so
-   * with them, with constraints, and with a large state, every step is asked for. */
+  /* Whether the state is finite is asked once for `stride` steps: a state that is not stays so, for x_{k+1} = x_k + ...
+   * . When the answer is no, these steps are taken again one by one. Newton's warm starts would not be the same then,
+   * so with them, with constraints, and with a large state, every step is asked for. */
   int64_t stride = small && model->warm_count == 0 && model->constraint_count == 0 ? TK_FINITE_STRIDE : 1;
   int status = TACTUS_OK;
   int32_t failed_index = -1;

@@ -1,6 +1,8 @@
-/* A hand followed smoothly. Enters: positions told now and then. Leaves: position and velocity at every tick; see touch.h.
+/* A hand followed smoothly. Enters: positions told now and then. Leaves: position and velocity at every tick; see
+ * touch.h.
  *
- * With e = p - told, e'' + 2 w e' + w^2 e = 0 has the solution e = (e0 + (v0 + w e0) t) exp(-w t), v = (v0 - w (v0 + w e0) t) exp(-w t). */
+ * With e = p - told, e'' + 2 w e' + w^2 e = 0 has the solution e = (e0 + (v0 + w e0) t) exp(-w t), v = (v0 - w (v0 + w
+ * e0) t) exp(-w t). */
 #include "kernel/elementary.h"
 #include "kernel/touch.h"
 

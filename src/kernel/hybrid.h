@@ -1,5 +1,5 @@
-/* What events.c, parts.c, locate.c and delays.c share. Times are compared with a little slack, since grids, ticks and delayed instants
- * are different sums: two instants closer than rounding makes them are one. */
+/* What events.c, parts.c, locate.c and delays.c share. Times are compared with a little slack, since grids, ticks and
+ * delayed instants are different sums: two instants closer than rounding makes them are one. */
 #ifndef TACTUS_KERNEL_HYBRID_H
 #define TACTUS_KERNEL_HYBRID_H
 
@@ -45,8 +45,9 @@ void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
 /* The place of a change inside a part: locate.c. */
 /* Copies the guards of what was watched last into copy `which`. */
 void tk_keep_guards(const tactus_model* model, tactus_instance* instance, uint32_t which);
-/* The first change, of a relation or by a condition that rises, in the part from `from` to *end; then *end is the right end of its
- * bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`; without a change those at the end. */
+/* The first change, of a relation or by a condition that rises, in the part from `from` to *end; then *end is the right
+ * end of its bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`; without a change those
+ * at the end. */
 int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end,
               int* is_found);
 /* How long a bracket may be at most around t. */
@@ -56,23 +57,26 @@ double tk_guard_precision(const tactus_model* model, double t, double slope);
 
 /* The plan that an event begins, or -1. */
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);
-/* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there are none. */
+/* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there
+ * are none. */
 int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
-/* From another thread: what the Instance is in ends soon. A search has found nothing, steps end with TACTUS_ENDLESS_EVENTS and no index. */
+/* From another thread: what the Instance is in ends soon. A search has found nothing, steps end with
+ * TACTUS_ENDLESS_EVENTS and no index. */
 void tk_cancel(const tactus_model* whole, tactus_instance* instance);
 static inline int tk_is_cancelled(const tactus_instance* instance) {
   return *(const volatile int32_t*)&instance->plans_wait < 0;
 }
-/* Behind a search that found nothing: the values that came nearest, then, from tk_most_chosen on, what their targets leave over; not finite
- * when no motion reached its end. */
+/* Behind a search that found nothing: the values that came nearest, then, from tk_most_chosen on, what their targets
+ * leave over; not finite when no motion reached its end. */
 const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* instance);
 /* Unknowns of a plan of this model, at most. */
 uint32_t tk_most_chosen(const tactus_model* model);
-/* What a motion that leaves `left` over of the targets of a plan moves by when the chosen values u do: `matrix`, as many rows as columns.
- * The Instance is then as it was. TACTUS_SINGULAR where the tangents do not tell (slopes.c). */
+/* What a motion that leaves `left` over of the targets of a plan moves by when the chosen values u do: `matrix`, as
+ * many rows as columns. The Instance is then as it was. TACTUS_SINGULAR where the tangents do not tell (slopes.c). */
 int tk_plan_slopes(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u, double* left,
                    double* matrix);
-/* The host's answer to a plan that was asked for: it begins now, with these values, whatever its guard says; or it has failed. */
+/* The host's answer to a plan that was asked for: it begins now, with these values, whatever its guard says; or it has
+ * failed. */
 int tk_begin_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u);
 int tk_refuse_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
 /* A plan's values at the present time, into u; the Instance is then as it was. TACTUS_NO_PLAN when there are none. */
@@ -84,8 +88,8 @@ uint32_t tk_slopes_size(const tactus_model* model, uint32_t columns);
 void tk_begin_slopes(const tactus_model* model, tactus_instance* instance, uint32_t columns, const uint32_t* places);
 /* Behind a part by tsit5 from `from`, before anything fires. */
 void tk_follow_part(const tactus_model* model, tactus_instance* instance, double from);
-/* Around all that happens at one instant: how fast the instant itself moves, by the guard of `event` or, when that is -1, by what has
- * changed; and the flow behind it. */
+/* Around all that happens at one instant: how fast the instant itself moves, by the guard of `event` or, when that is
+ * -1, by what has changed; and the flow behind it. */
 void tk_open_instant(const tactus_model* model, tactus_instance* instance, int32_t event);
 void tk_close_instant(const tactus_model* model, tactus_instance* instance);
 /* Before an event fires; after a jump was put onto the constraints of its mode. */
@@ -121,12 +125,12 @@ int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance);
 /* The table whose motion keeps to the surfaces, into `tied`. */
 void tk_tie(const tactus_model* model, tactus_model* tied);
 int tk_is_tie(const tactus_model* model);
-/* Around a part: from here to there the ties of its beginning are those of which rows inside it speak; those that have become loose at its
- * end are released when it is settled, before anything happens. */
+/* Around a part: from here to there the ties of its beginning are those of which rows inside it speak; those that have
+ * become loose at its end are released when it is settled, before anything happens. */
 void tk_open_part(const tactus_model* model, tactus_instance* instance);
 void tk_settle_ties(const tactus_model* model, tactus_instance* instance);
-/* Behind a part of such a motion from `from`, with so many steps of the grid before it, to the present time: back onto the surfaces, and
- * up to where it leaves one. */
+/* Behind a part of such a motion from `from`, with so many steps of the grid before it, to the present time: back onto
+ * the surfaces, and up to where it leaves one. */
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps);
 /* Where something was changed, or has happened: leaves the surfaces that no longer hold the motion. */
 void tk_release_loose(const tactus_model* model, tactus_instance* instance);

@@ -1,12 +1,13 @@
-/* The derivative's derivatives by x and by t from its tangents. Enters: a model with `tangent`, its pattern and its colours.
- * Leaves: values of the pattern's entries, or a whole matrix.
+/* The derivative's derivatives by x and by t from its tangents. Enters: a model with `tangent`, its pattern and its
+ * colours. Leaves: values of the pattern's entries, or a whole matrix.
  *
- * A tangent along the sum of all columns of one colour has each of their entries in a row of its own (Curtis, Powell and
- * Reid, J. Inst. Maths Applics 13, 1974), so as many tangents as there are colours give all columns. */
+ * A tangent along the sum of all columns of one colour has each of their entries in a row of its own (Curtis, Powell
+ * and Reid, J. Inst. Maths Applics 13, 1974), so as many tangents as there are colours give all columns. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
-/* One tangent for every colour; entry k of the pattern goes to values[k], or with by_rows to its place in the matrix. */
+/* One tangent for every colour; entry k of the pattern goes to values[k], or with by_rows to its place in the
+ * matrix. */
 static int tk_by_colours(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                          double* scratch, double* values, int by_rows) {
   const uint32_t n = model->state_count;

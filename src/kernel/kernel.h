@@ -1,5 +1,5 @@
-/* The kernel's interface: freestanding C11, no allocation, no globals, no library. It travels with every model: native in
- * the runtime, as bitcode into the JIT, as text into exported C, as wasm32.
+/* The kernel's interface: freestanding C11, no allocation, no globals, no library. It travels with every model: native
+ * in the runtime, as bitcode into the JIT, as text into exported C, as wasm32.
  *
  * Only abi/model.h and elementary.h are included. Every loop's bits are the same in all four uses: no contraction, one
  * order of operations. */
@@ -34,14 +34,15 @@ int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance,
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
-/* Every recorded name at (t, x), into the outputs section: what a host asks instead of the table's `outputs`. While the motion slides, names are the
- * mixture of both sides that holds it there, modes aside; tied_flow.c. */
+/* Every recorded name at (t, x), into the outputs section: what a host asks instead of the table's `outputs`. While the
+ * motion slides, names are the mixture of both sides that holds it there, modes aside; tied_flow.c. */
 int tk_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x);
 /* What the motion rests on and slides along: ties.h. Doubles of an Instance that it needs. */
 uint32_t tk_ties_size(const tactus_model* model);
 /* Surfaces that the motion can keep to at once: ties.h. */
 uint32_t tk_most_ties(const tactus_model* model);
-/* What has become of ties since the start: so many things, of which the last TK_TIES_TOLD can be asked for by their number from 0 on. */
+/* What has become of ties since the start: so many things, of which the last TK_TIES_TOLD can be asked for by their
+ * number from 0 on. */
 enum { TK_TIES_TOLD = 16, TK_TOLD_REST = 0, TK_TOLD_SLIDE = 1, TK_TOLD_RELEASE = 2 };
 typedef struct tk_tie_told {
   double time;
@@ -54,28 +55,29 @@ tk_tie_told tk_told_of_tie(const tactus_model* model, const tactus_instance* ins
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
 /* Constraints: project.c. Doubles of scratch that it needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual is the
- * largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first stage is no longer
- * its derivative. Only for a model that has some. */
+/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual
+ * is the largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first
+ * stage is no longer its derivative. Only for a model that has some. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
 /* The same for any number of constraints and however they depend on each other: what tk_project falls back on. */
 int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                    double tolerance);
-/* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance changes but
- * scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
+/* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance
+ * changes but scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
-/* After a jump: the states onto the constraints of the mode that was entered. TACTUS_OFF_ENTRY with failed_index when they are off by
- * more than the jump's location explains and `enforces_positions` is not set. */
+/* After a jump: the states onto the constraints of the mode that was entered. TACTUS_OFF_ENTRY with failed_index when
+ * they are off by more than the jump's location explains and `enforces_positions` is not set. */
 int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions);
-/* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count doubles, 1 or
+/* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count
+ * doubles, 1 or
  * 0. Returns how many do; -1 when they cannot be evaluated there. */
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                              double* depends);
 /* The free states of the start, from constraints and conditions. Only for a model that has some. */
 int tk_solve_start(const tactus_model* model, tactus_instance* instance);
-/* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met. work:
- * rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
+/* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met.
+ * work: rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
 uint32_t tk_least_norm(uint32_t rows, uint32_t n, double* a, double* b, double* u, double* work);
 /* The same for another b; a and work as tk_least_norm left them. */
 void tk_least_norm_again(uint32_t rows, uint32_t n, const double* a, const double* b, double* u, double* work);
@@ -83,7 +85,8 @@ void tk_least_norm_again(uint32_t rows, uint32_t n, const double* a, const doubl
 /* The matrix of the stiff methods, shift * I - J with J = df/dx: linear.c. Doubles of scratch that it needs; 0 when the
  * model has too many states for it. */
 uint32_t tk_linear_size(const tactus_model* model);
-/* J at (t, x) by tangents into that scratch, and df/dt unless that is null. TACTUS_NO_SOLVER without `tangent` or room. */
+/* J at (t, x) by tangents into that scratch, and df/dt unless that is null. TACTUS_NO_SOLVER without `tangent` or
+ * room. */
 int tk_linear_differentiate(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                             double* df_dt);
 /* Factors shift * I - J. TACTUS_SINGULAR or TACTUS_NOT_FINITE when that fails. */
@@ -91,28 +94,28 @@ int tk_linear_factor(const tactus_model* model, tactus_instance* instance, doubl
 /* b becomes the solution. */
 void tk_linear_solve(const tactus_model* model, tactus_instance* instance, double* b);
 
-/* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set by
- * tk_start, after the caller changed parameters and inputs. */
+/* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set
+ * by tk_start, after the caller changed parameters and inputs. */
 int tk_reset(const tactus_model* model, tactus_instance* instance);
 /* prepare, initialize, a check that every state is finite. */
 int tk_start(const tactus_model* model, tactus_instance* instance);
 
 /* Generic forms of the table's entries of the same name. Solver: one of tactus_solver. On failure the Instance stays at
- * the last good step, with status, failed_index or failed_block; the methods are in fixed_inline.h, adaptive_inline.h and
- * rosenbrock.c, how long steps are in stepping.h. h_max <= 0: no limit. */
+ * the last good step, with status, failed_index or failed_block; the methods are in fixed_inline.h, adaptive_inline.h
+ * and rosenbrock.c, how long steps are in stepping.h. h_max <= 0: no limit. */
 int tk_fixed_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 int tk_adaptive_step(const tactus_model* model, tactus_instance* instance, int solver, double t_end, double h_max,
                      double tolerance);
-/* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing but
- * scratch; with dop853 the first call after a step evaluates the derivative three times. */
+/* The state at t inside the last adaptive step, by that method's dense output. x: state_count doubles. Changes nothing
+ * but scratch; with dop853 the first call after a step evaluates the derivative three times. */
 void tk_dense(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 /* After a step of tsit5: leaves its interpolant in the form that tk_dense reads for cvode. */
 void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance);
 
-/* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence of parts:
- * tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it, and stops there BEFORE
- * anything fires, so that the caller can record what lies between; then tk_fire fires what is due at the present time, and
- * relations hold what they are there. */
+/* Events, relations and delays: events.c, parts.c, locate.c, delays.c. A run of a model with any of them is a sequence
+ * of parts: tk_part goes on to the next point of the grid, accepted step, or event or change of a relation inside it,
+ * and stops there BEFORE anything fires, so that the caller can record what lies between; then tk_fire fires what is
+ * due at the present time, and relations hold what they are there. */
 static inline int tk_runs_in_parts(const tactus_model* model) {
   return model->event_count > 0 || model->delay_count > 0 || model->relation_count > 0;
 }
@@ -120,22 +123,24 @@ static inline int tk_runs_in_parts(const tactus_model* model) {
 int tk_begin_events(const tactus_model* model, tactus_instance* instance);
 /* The next time that an `every` or `at` event is due; infinity when none is. */
 double tk_next_event(const tactus_model* model, const tactus_instance* instance);
-/* One part of a run, not beyond t_end. Fixed-step solver: to the next point of the grid start_time + steps * h, or to an event
- * before it; a part that ends off the grid leaves start_time and steps as they are, so that the next part completes the step. Adaptive:
- * one accepted step (h is its largest length), or the piece of it up to an event. An event closer to the grid than 1e-9 h is on it. */
+/* One part of a run, not beyond t_end. Fixed-step solver: to the next point of the grid start_time + steps * h, or to
+ * an event before it; a part that ends off the grid leaves start_time and steps as they are, so that the next part
+ * completes the step. Adaptive: one accepted step (h is its largest length), or the piece of it up to an event. An
+ * event closer to the grid than 1e-9 h is on it. */
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
-/* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold what they
- * are now. Events that this makes due fire with the next tk_fire. */
+/* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold
+ * what they are now. Events that this makes due fire with the next tk_fire. */
 int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
 /* Once, behind the last part: what checks were promised and has not happened is broken now. */
 int tk_end_run(const tactus_model* model, tactus_instance* instance);
-/* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before tk_fire, for
- * it may evaluate the derivative. */
+/* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before
+ * tk_fire, for it may evaluate the derivative. */
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
-/* `count` whole steps of the grid, events fired where they fall: what model->fixed_steps is for a model without events. */
+/* `count` whole steps of the grid, events fired where they fall: what model->fixed_steps is for a model without
+ * events. */
 int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
 /* What delay `index` gives at t. */
 double tk_delayed(const tactus_model* model, const tactus_instance* instance, uint32_t index, double t);
@@ -143,8 +148,8 @@ double tk_delayed(const tactus_model* model, const tactus_instance* instance, ui
 /* Sampled data: table.c. `order` and `order_y`: how often differentiated. */
 double tk_table(const tactus_table* table, int order, double x);
 double tk_table_2(const tactus_table* table, int order_x, int order_y, double x, double y);
-/* Band-limited noise: noise.c. Normal, mean 0, variance 1, a pure function of its arguments; its spectrum is flat below and empty
- * above half a cycle in one unit of `phase`. */
+/* Band-limited noise: noise.c. Normal, mean 0, variance 1, a pure function of its arguments; its spectrum is flat below
+ * and empty above half a cycle in one unit of `phase`. */
 double tk_noise(double seed, double phase);
 
 /* What the inlined adaptive step leaves to functions, being rare; adaptive.c. */
@@ -154,8 +159,8 @@ int tk_first_stage(const tactus_model* model, tactus_instance* instance);
 double tk_first_step(const tactus_model* model, tactus_instance* instance, int order, double h_max, double tolerance);
 /* After an accepted step of length h: counts it in stiff_steps when |h lambda| is at `limit`, the edge of stability. */
 void tk_feel_stiffness(const tactus_model* model, tactus_instance* instance, int last, double limit, double h);
-/* The state that makes the step too small: with the largest scaled error of the last trial, one that is not finite before
- * all others; without a trial, the one that changes fastest for its size. */
+/* The state that makes the step too small: with the largest scaled error of the last trial, one that is not finite
+ * before all others; without a trial, the one that changes fastest for its size. */
 int32_t tk_worst_state(const tactus_model* model, tactus_instance* instance, int was_tried);
 
 /* The stiff method with fixed and with adaptive steps: rosenbrock.c; tk_fixed_steps and tk_adaptive_step call them. */
@@ -179,12 +184,12 @@ enum {
   TK_HOLD_SAMPLES = 6,
   TK_HOLD_SIZE = 7
 };
-/* At the start of a slow period: what the slow system gets, from what it gives and what the fast one gives now. Then a fast sample at every
- * fast step of the period, the first one included. */
+/* At the start of a slow period: what the slow system gets, from what it gives and what the fast one gives now. Then a
+ * fast sample at every fast step of the period, the first one included. */
 double tk_hold_slow_sample(double* hold, double period, double y_s, double u_f);
 void tk_hold_fast_sample(double* hold, double u_f);
-/* The same step of it for `count` components and energy that is known: u_s is what the slow system got, and becomes what it gets for the next
- * period, from what it gives, y, and sign * u_f. */
+/* The same step of it for `count` components and energy that is known: u_s is what the slow system got, and becomes
+ * what it gets for the next period, from what it gives, y, and sign * u_f. */
 void tk_hold_release(uint32_t count, double period, double energy, const double* y, double sign, const double* u_f,
                      double* u_s);
 
@@ -208,19 +213,19 @@ int tk_lu_solve(int n, double* a, double* b);
 int tk_lu_factor(int n, double* a, double* kept);
 void tk_lu_substitute(int n, const double* a, const double* kept, double* b);
 
-/* The same for equations of which some may follow from others, as those of constraints do: TACTUS_OK also when A is singular but
- * the equations agree and the first `essential` unknowns are determined; the others are then the shortest that do. work: 2 * n * n + 5 * n
- * doubles. least_norm.c. */
+/* The same for equations of which some may follow from others, as those of constraints do: TACTUS_OK also when A is
+ * singular but the equations agree and the first `essential` unknowns are determined; the others are then the shortest
+ * that do. work: 2 * n * n + 5 * n doubles. least_norm.c. */
 int tk_solve_constrained(int n, int essential, double* a, double* b, double* work);
 
 /* Residual r[n] and Jacobian j[n * n] (row-major, dr_i/dz_k) at z, given the captured values. */
 typedef void tk_residual(const double* captured, const double* z, double* r, double* j);
-/* Damped Newton from z; on TACTUS_OK z is the solution, on TACTUS_SINGULAR and TACTUS_DIVERGED some point on the way, not
- * fit for a warm start. work: n * n + 3 * n doubles. */
+/* Damped Newton from z; on TACTUS_OK z is the solution, on TACTUS_SINGULAR and TACTUS_DIVERGED some point on the way,
+ * not fit for a warm start. work: n * n + 3 * n doubles. */
 int tk_newton(int n, tk_residual* residual, const double* captured, double* z, double* work);
 
-/* At a solution z of a residual: how fast the residual changes while the captured values move along `direction` and z stands
- * still, dr[n], and its Jacobian j[n * n] by z. */
+/* At a solution z of a residual: how fast the residual changes while the captured values move along `direction` and z
+ * stands still, dr[n], and its Jacobian j[n * n] by z. */
 typedef void tk_residual_tangent(const double* captured, const double* z, const double* direction, double* dr,
                                  double* j);
 /* How fast the solution moves then: work[n * n .. n * n + n). work: n * n + n doubles. */

@@ -1,10 +1,10 @@
-/* The shortest u with A u = b, A of any rank. Enters: `rows` vectors of n doubles, b. Leaves: u, the rank, and in b what cannot
- * be met. Modified Gram-Schmidt over the rows with pivoting, a row of which little is left
- * orthogonalised twice; Bjorck, Numerical Methods for Least
- * Squares Problems, SIAM 1996, section 2.4.
+/* The shortest u with A u = b, A of any rank. Enters: `rows` vectors of n doubles, b. Leaves: u, the rank, and in b
+ * what cannot be met. Modified Gram-Schmidt over the rows with pivoting, a row of which little is left orthogonalised
+ * twice; Bjorck, Numerical Methods for Least Squares Problems, SIAM 1996, section 2.4.
  *
- * In the order p of the pivots the rows are A_p = T Q with T lower triangular and Q orthonormal; then T y = b_p forwards and
- * u = Q^T y. A row is dependent on earlier ones when less than 1e-10 of it is left: for it b is what the others leave over. */
+ * In the order p of the pivots the rows are A_p = T Q with T lower triangular and Q orthonormal; then T y = b_p
+ * forwards and u = Q^T y. A row is dependent on earlier ones when less than 1e-10 of it is left: for it b is what the
+ * others leave over. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 
@@ -125,7 +125,8 @@ int tk_solve_constrained(int n, int essential, double* a, double* b, double* wor
   for (uint32_t i = 0; i < size; i++) {
     if (tk_abs(right[i]) > 1e-8 * whole) return TACTUS_SINGULAR;
   }
-  /* An unknown is determined when its unit vector lies in the span of the rows, of which those used are an orthonormal basis. */
+  /* An unknown is determined when its unit vector lies in the span of the rows, of which those used are an orthonormal
+   * basis. */
   for (int k = 0; k < essential && rank < size; k++) {
     double inside = 0.0;
     for (uint32_t i = 0; i < size; i++) {

@@ -5,7 +5,8 @@
 
 static double tk_length(const double* v) { return tk_sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-/* v no longer than that; whether it had to be cut. Squares of large components overflow, so they are counted in the largest. */
+/* v no longer than that; whether it had to be cut. Squares of large components overflow, so they are counted in the
+ * largest. */
 static int tk_shorten_to(double longest, double* v) {
   double largest = 0.0;
   for (int i = 0; i < 3; i++) largest = tk_max(largest, tk_abs(v[i]));

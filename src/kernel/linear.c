@@ -1,14 +1,19 @@
 /* The matrix of the stiff methods: W = shift I - J, J = df/dx, factored once and used for several right sides.
  *
  *   dense   J by tangents (jacobian.c); LU with partial pivoting (lu.c)
- *   sparse  J by tangents, its entries only; Gauss's elimination along the rows of the pattern that the compiler foresaw, in its order,
- *           fill included and without exchanges. Doolittle's form; the way of KPP: Damian, Sandu and others, Comput. Chem. Eng.
- *           26(11), 2002, and before it Gustavson, in Rose and Willoughby, Sparse Matrices and their Applications, 1972.
+ *   sparse  J by tangents, its entries only; Gauss's elimination along the rows of the pattern that the compiler
+ *   foresaw, in its order,
+ *           fill included and without exchanges. Doolittle's form; the way of KPP: Damian, Sandu and others, Comput.
+ *           Chem. Eng.
+ *           26(11), 2002, and before it Gustavson, in Rose and Willoughby, Sparse Matrices and their Applications,
+ *           1972.
  *
- * Without exchanges a pivot may vanish. It counts as lost when cancellation took 26 of its 53 bits, a measure that does not
- * depend on the states' units; then TACTUS_SINGULAR asks for a shorter step, whose larger shift makes the diagonal heavier.
+ * Without exchanges a pivot may vanish. It counts as lost when cancellation took 26 of its 53 bits, a measure that does
+ * not depend on the states' units; then TACTUS_SINGULAR asks for a shorter step, whose larger shift makes the diagonal
+ * heavier.
  *
- * In the `linear` section: a direction and its result for the tangents; the entries of J; the factors; 2 n doubles with them. */
+ * In the `linear` section: a direction and its result for the tangents; the entries of J; the factors; 2 n doubles with
+ * them. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 

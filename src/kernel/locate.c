@@ -1,17 +1,19 @@
-/* The first change inside a part. Enters: a part whose interpolant tk_between gives, the relations as they are held, the conditions
- * as they were. Leaves: the right end of a bracket around the first change, no longer than event_precision, and as short as it takes
- * for the guard to be within guard_precision of zero; before the bracket nothing has changed, at its right end something has.
+/* The first change inside a part. Enters: a part whose interpolant tk_between gives, the relations as they are held,
+ * the conditions as they were. Leaves: the right end of a bracket around the first change, no longer than
+ * event_precision, and as short as it takes for the guard to be within guard_precision of zero; before the bracket
+ * nothing has changed, at its right end something has.
  *
- * The part is walked through in pieces, at first in one. The guards are looked at where a piece begins and ends and at three points
- * inside (those of Lobatto's rule with five points). The first of these at which something has changed ends the search range. Before
- * it, a guard may go there and back between two points: the cubic through its values at the outer four shows that when it has
- * an extremum of the other sign, or one close to zero; there the guard itself is asked, and followed to its extremum. Where the cubic misses the value in the
- * middle, it tells nothing: then the piece is halved, and the next adaptive step is no longer than the guards let pieces be.
+ * The part is walked through in pieces, at first in one. The guards are looked at where a piece begins and ends and at
+ * three points inside (those of Lobatto's rule with five points). The first of these at which something has changed
+ * ends the search range. Before it, a guard may go there and back between two points: the cubic through its values at
+ * the outer four shows that when it has an extremum of the other sign, or one close to zero; there the guard itself is
+ * asked, and followed to its extremum. Where the cubic misses the value in the middle, it tells nothing: then the piece
+ * is halved, and the next adaptive step is no longer than the guards let pieces be.
  *
- * The bracket is then shortened by the method of Oliveira and Takahashi (An enhancement of the bisection method average performance
- * preserving minmax optimality, ACM TOMS 47, 2021): regula falsi, moved a little towards the middle, and never further from it
- * than bisection with one step more allows. Of several guards the earliest estimate counts; a change without a guard takes
- * the middle. */
+ * The bracket is then shortened by the method of Oliveira and Takahashi (An enhancement of the bisection method average
+ * performance preserving minmax optimality, ACM TOMS 47, 2021): regula falsi, moved a little towards the middle, and
+ * never further from it than bisection with one step more allows. Of several guards the earliest estimate counts; a
+ * change without a guard takes the middle. */
 #include "kernel/hybrid.h"
 
 /* Of a time: brackets are no shorter. */
@@ -121,9 +123,9 @@ static double tk_range(const double* value) {
   return most - least;
 }
 
-/* Guards of relation k at the nodes, positive where they are what is held. The guard of a jump that is not enabled is the least of parts that
- * must all be positive: as long as one of them is negative, nothing happens. So where one is at all inner nodes, it is looked at alone: it is
- * smooth where the least of them has kinks. */
+/* Guards of relation k at the nodes, positive where they are what is held. The guard of a jump that is not enabled is
+ * the least of parts that must all be positive: as long as one of them is negative, nothing happens. So where one is at
+ * all inner nodes, it is looked at alone: it is smooth where the least of them has kinks. */
 static void tk_values_at_nodes(const tactus_model* model, tactus_instance* instance, uint32_t k, double* value) {
   const double sign = tk_held_sign(model, instance, k);
   for (uint32_t i = 0; i < TK_NODES; i++) value[i] = sign * tk_guards(model, instance, i)[k];
@@ -160,8 +162,8 @@ static int tk_low_points(const double* c, double limit, double* at) {
   return count;
 }
 
-/* How well the cubics tell what the guards do in a piece whose guards at the nodes are known: by how much of its range the worst
- * misses the middle. Guards that stay far from zero need not be told. */
+/* How well the cubics tell what the guards do in a piece whose guards at the nodes are known: by how much of its range
+ * the worst misses the middle. Guards that stay far from zero need not be told. */
 static double tk_miss(const tactus_model* model, tactus_instance* instance) {
   double worst = 0.0;
   for (uint32_t k = 0; k < model->relation_count; k++) {
@@ -177,7 +179,8 @@ static double tk_miss(const tactus_model* model, tactus_instance* instance) {
   return worst;
 }
 
-/* The guard of relation k at t, positive where it is what is held; NaN where the model has no answer. Notes a change before *high. */
+/* The guard of relation k at t, positive where it is what is held; NaN where the model has no answer. Notes a change
+ * before *high. */
 static double tk_ask(const tactus_model* model, tactus_instance* instance, int solver, uint32_t k, double t,
                      double* high, int* is_found) {
   const int status = tk_look(model, instance, solver, t);
@@ -228,8 +231,8 @@ static void tk_descend(const tactus_model* model, tactus_instance* instance, int
   }
 }
 
-/* Changes that go there and back between the nodes of the piece [low, low + length] before *high, which then is inside the first
- * one. */
+/* Changes that go there and back between the nodes of the piece [low, low + length] before *high, which then is inside
+ * the first one. */
 static void tk_look_between(const tactus_model* model, tactus_instance* instance, int solver, double low, double length,
                             double precision, double* high, int* is_found) {
   for (uint32_t k = 0; k < model->relation_count; k++) {
@@ -253,8 +256,8 @@ static void tk_look_between(const tactus_model* model, tactus_instance* instance
   }
 }
 
-/* The earliest estimate of a change between low, with copy TK_AT_LOW, and high, with TK_AT_HIGH and what was watched. The middle
- * when no guard tells. */
+/* The earliest estimate of a change between low, with copy TK_AT_LOW, and high, with TK_AT_HIGH and what was watched.
+ * The middle when no guard tells. */
 static double tk_estimate(const tactus_model* model, tactus_instance* instance, double low, double high) {
   const double* at_low = tk_guards(model, instance, TK_AT_LOW);
   const double* at_high = tk_guards(model, instance, TK_AT_HIGH);
@@ -321,8 +324,9 @@ static int tk_shorten(const tactus_model* model, tactus_instance* instance, int 
   return TACTUS_OK;
 }
 
-/* The guards at the nodes of the piece from low; copy 0 is known. The first node at which something has changed becomes *high, which
- * before is where the piece ends, and with is_last the part. A model that cannot be evaluated inside may still be so at the end. */
+/* The guards at the nodes of the piece from low; copy 0 is known. The first node at which something has changed becomes
+ * *high, which before is where the piece ends, and with is_last the part. A model that cannot be evaluated inside may
+ * still be so at the end. */
 static int tk_look_at_nodes(const tactus_model* model, tactus_instance* instance, int solver, double low, int is_last,
                             double* high, int* is_found) {
   const double end = *high;

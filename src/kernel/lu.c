@@ -1,5 +1,5 @@
-/* A x = b by Gaussian elimination with partial pivoting, in place, n^3 / 3 operations, on one b at once or kept for several. Golub and Van Loan, Matrix
- * Computations, 4th edition, algorithm 3.4.1.
+/* A x = b by Gaussian elimination with partial pivoting, in place, n^3 / 3 operations, on one b at once or kept for
+ * several. Golub and Van Loan, Matrix Computations, 4th edition, algorithm 3.4.1.
  *
  * Rows are first divided by the power of two below their largest entry: exact, and the choice of pivots no longer
  * depends on the equations' units. The matrix is called singular when a pivot is lost in the rounding of the column it
@@ -13,8 +13,8 @@ static double tk_row_unit(double x) {
   return exponent == 0 ? 0x1p-1022 : tk_from_bits(exponent);
 }
 
-/* Eliminates below the diagonal, on b as well when there is one. kept, when there is one, gets each row's unit and then each
- * column's pivot row, and the factors stay below the diagonal. */
+/* Eliminates below the diagonal, on b as well when there is one. kept, when there is one, gets each row's unit and then
+ * each column's pivot row, and the factors stay below the diagonal. */
 TK_ALWAYS_INLINE int tk_lu_eliminate(int n, double* a, double* b, double* kept) {
   for (int i = 0; i < n; i++) {
     double* row = a + (int64_t)i * n;

@@ -1,8 +1,9 @@
-/* A model with modes: one table for each structure that its equations can have, and one that stands for all of them, whose functions
- * are here. Enters: that table and an Instance, whose `structure` says which of them holds. Leaves: what the one that holds does.
+/* A model with modes: one table for each structure that its equations can have, and one that stands for all of them,
+ * whose functions are here. Enters: that table and an Instance, whose `structure` says which of them holds. Leaves:
+ * what the one that holds does.
  *
- * The start: the first modes of all automata, their structure's start, what its TACTUS_CHOOSE says of it, and, when that is another
- * combination of modes, the start of that one. */
+ * The start: the first modes of all automata, their structure's start, what its TACTUS_CHOOSE says of it, and, when
+ * that is another combination of modes, the start of that one. */
 #include "kernel/hybrid.h"
 
 int tk_choose_structure(const tactus_model* model, tactus_instance* instance) {

@@ -1,6 +1,6 @@
-/* Newton's method with backtracking. Enters: a start z. Leaves: TACTUS_OK and a solution; or TACTUS_SINGULAR (Jacobian),
- * or TACTUS_DIVERGED, with z at the last point that lowered the residual. Dennis and Schnabel, Numerical Methods for
- * Unconstrained Optimization and Nonlinear Equations, SIAM 1996, algorithms A6.3.1 and D6.1.3.
+/* Newton's method with backtracking. Enters: a start z. Leaves: TACTUS_OK and a solution; or TACTUS_SINGULAR
+ * (Jacobian), or TACTUS_DIVERGED, with z at the last point that lowered the residual. Dennis and Schnabel, Numerical
+ * Methods for Unconstrained Optimization and Nonlinear Equations, SIAM 1996, algorithms A6.3.1 and D6.1.3.
  *
  *   J dz = -r;  z + lambda dz, lambda = 1, 1/2, 1/4, .. until max |r| falls by the fraction 1e-4 lambda
  *

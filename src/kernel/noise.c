@@ -1,9 +1,10 @@
 /* Band-limited noise. Enters: a seed and a phase, any doubles. Leaves: a normal value, the same for the same arguments.
  *
- * A normal sample belongs to each whole phase: its index and the seed, mixed (D. Lea and others' SplitMix64, OOPSLA 2014, with the
- * finalizer of S. Vigna), give two uniform numbers, and these the samples of an even index and the odd one after it (Box
- * and Muller, Ann. Math. Statist. 29(2), 1958). Between whole phases the samples are summed with the weights of a sinc
- * under Hann's window, divided by the root of the sum of their squares: so the variance is 1 at every phase.
+ * A normal sample belongs to each whole phase: its index and the seed, mixed (D. Lea and others' SplitMix64, OOPSLA
+ * 2014, with the finalizer of S. Vigna), give two uniform numbers, and these the samples of an even index and the odd
+ * one after it (Box and Muller, Ann. Math. Statist. 29(2), 1958). Between whole phases the samples are summed with the
+ * weights of a sinc under Hann's window, divided by the root of the sum of their squares: so the variance is 1 at every
+ * phase.
  *
  * With TK_TAPS = 24 samples the filter falls from 1 to 1/160 between 0.37 and 0.5 cycles a unit of phase. */
 #include "kernel/double_parts.h"

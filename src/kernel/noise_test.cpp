@@ -1,5 +1,5 @@
-// Noise against what theory says of it. N values a unit of phase apart are independent to the filter's leakage, so a mean of
-// them has the standard deviation 1 / sqrt(N) (widened by correlation), and the bounds below are five of those.
+// Noise against what theory says of it. N values a unit of phase apart are independent to the filter's leakage, so a
+// mean of them has the standard deviation 1 / sqrt(N) (widened by correlation), and the bounds below are five of those.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,13 +1,13 @@
-/* A run in parts. Enters: an Instance at (time, states), its events fired. Leaves: the same at the next point of the grid,
- * accepted step or event, whichever is first, with what is due there marked; or unchanged, with status.
+/* A run in parts. Enters: an Instance at (time, states), its events fired. Leaves: the same at the next point of the
+ * grid, accepted step or event, whichever is first, with what is due there marked; or unchanged, with status.
  *
- * A scheduled event and a jump out of a delay's past end a part exactly. A relation that changes, or a condition that rises,
- * inside a part is located (locate.c) and ends it, with the interpolant's state there or, for fixed steps, that of a shorter one. When that happens part after part as soon as
- * each begins, time stands still for all practical purposes (chattering, or jumps that accumulate): after max_transitions such
- * parts the run fails.
+ * A scheduled event and a jump out of a delay's past end a part exactly. A relation that changes, or a condition that
+ * rises, inside a part is located (locate.c) and ends it, with the interpolant's state there or, for fixed steps, that
+ * of a shorter one. When that happens part after part as soon as each begins, time stands still for all practical
+ * purposes (chattering, or jumps that accumulate): after max_transitions such parts the run fails.
  *
- * While something is evaluated inside a part or at its end, instance->time is where it began: a delay gives the value before a
- * jump at its end. */
+ * While something is evaluated inside a part or at its end, instance->time is where it began: a delay gives the value
+ * before a jump at its end. */
 #include "kernel/hybrid.h"
 
 static int tk_part_is_adaptive(int solver) { return tactus_is_adaptive(solver); }
@@ -76,8 +76,8 @@ void tk_between(const tactus_model* model, tactus_instance* instance, int solver
   }
 }
 
-/* The ledger of a solver that keeps the balance of energy (balance.c) before a fixed part, in scratch that no such solver uses: a part that is
- * taken again begins with it, as with the states. */
+/* The ledger of a solver that keeps the balance of energy (balance.c) before a fixed part, in scratch that no such
+ * solver uses: a part that is taken again begins with it, as with the states. */
 enum { TK_LEDGER_BEFORE = TK_STAGES + 20 };
 
 /* An energy with its gradient, in scratch that is free behind a part. */
@@ -90,7 +90,8 @@ static void tk_copy_ledger(const tactus_model* model, tactus_instance* instance,
   for (int i = 0; i < 3; i++) *(is_back ? ledger + i : before + i) = *(is_back ? before + i : ledger + i);
 }
 
-/* A fixed step from the present time to `end`: the grid's own when `whole`, else one of another length beside its count. */
+/* A fixed step from the present time to `end`: the grid's own when `whole`, else one of another length beside its
+ * count. */
 static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double end,
                          int whole) {
   const uint32_t n = model->state_count;
@@ -121,9 +122,9 @@ static int tk_fixed_part(const tactus_model* model, tactus_instance* instance, i
   return TACTUS_OK;
 }
 
-/* Delays' sources inside an adaptive step: its ends alone are too far apart to interpolate between. With 64 pieces the cubic through
- * their ends is off by at most a 40th of the fourth power of a 64th of the step, 1e-9 of what changes in it; more of them would only cost
- * time, a look into the past being linear in what lies inside the step. */
+/* Delays' sources inside an adaptive step: its ends alone are too far apart to interpolate between. With 64 pieces the
+ * cubic through their ends is off by at most a 40th of the fourth power of a 64th of the step, 1e-9 of what changes in
+ * it; more of them would only cost time, a look into the past being linear in what lies inside the step. */
 static int tk_remember_inside(const tactus_model* model, tactus_instance* instance, int solver, double from,
                               double end) {
   double* x = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
@@ -138,9 +139,9 @@ static int tk_remember_inside(const tactus_model* model, tactus_instance* instan
   return TACTUS_OK;
 }
 
-/* A fixed part that a change ends at *end, by the interpolant: taken again up to there, so that events cost the method no order (the
- * cubic of Hermite has one less than rk4). Where the change happens then is found from the guard that changed first and its
- * slope. The time stays where the part begins. */
+/* A fixed part that a change ends at *end, by the interpolant: taken again up to there, so that events cost the method
+ * no order (the cubic of Hermite has one less than rk4). Where the change happens then is found from the guard that
+ * changed first and its slope. The time stays where the part begins. */
 static int tk_retake(const tactus_model* model, tactus_instance* instance, int solver, double full, double* end) {
   double* x = tk_states(model, instance);
   double* between = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
@@ -250,8 +251,8 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
     instance->first_stage_valid = 0;
     status = tk_watch(model, instance, end, x);
     if (status != TACTUS_OK) return status;
-    /* The start is a kink of every past: one duration later the motion has one of the next order, and so on. Order 4 asks
-     * for the first three. */
+    /* The start is a kink of every past: one duration later the motion has one of the next order, and so on. Order 4
+     * asks for the first three. */
     const int is_later = end - model->starting_time > 2.5 * tk_shortest_delay(model, instance);
     tk_remember_jump(model, instance, end, is_later);
   }
@@ -274,8 +275,9 @@ static int tk_end_part(const tactus_model* model, tactus_instance* instance, int
   return TACTUS_OK;
 }
 
-/* Whether a relation is not what is held where a part begins, by what was watched last: something was changed from outside. A guard that
- * is exactly zero changes nothing before it has left zero, for what brought it there may have fired at this very instant. */
+/* Whether a relation is not what is held where a part begins, by what was watched last: something was changed from
+ * outside. A guard that is exactly zero changes nothing before it has left zero, for what brought it there may have
+ * fired at this very instant. */
 static int tk_is_changed_outside(const tactus_model* model, const tactus_instance* instance) {
   const double* watched = tactus_data_const(instance) + model->layout.watched;
   for (uint32_t k = 0; k < model->relation_count; k++) {
@@ -347,8 +349,8 @@ static int tk_free_part(const tactus_model* model, tactus_instance* instance, in
   return TACTUS_OK;
 }
 
-/* Along ties: tsit5 for the host's cvode, which knows nothing of them; the midpoint rule for the discrete gradients, whose balance is
- * that of the motion without ties. */
+/* Along ties: tsit5 for the host's cvode, which knows nothing of them; the midpoint rule for the discrete gradients,
+ * whose balance is that of the motion without ties. */
 static int tk_tied_solver(int solver) {
   switch (solver) {
     case TACTUS_CVODE:

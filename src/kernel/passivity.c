@@ -1,5 +1,5 @@
-/* A world that gives back no more energy than a hand put in. Enters: a hand's motion, the model's force. Leaves: a force that keeps the
- * balance; see touch.h. */
+/* A world that gives back no more energy than a hand put in. Enters: a hand's motion, the model's force. Leaves: a
+ * force that keeps the balance; see touch.h. */
 #include "kernel/touch.h"
 
 void tk_begin_passivity(tk_passivity* passivity) {

@@ -1,14 +1,16 @@
-/* Plans: values chosen now so that targets hold later. Enters: an Instance in which the jump that begins a plan is enabled. Leaves: the
- * same with the chosen states set; or as it was, with TACTUS_NO_PLAN.
+/* Plans: values chosen now so that targets hold later. Enters: an Instance in which the jump that begins a plan is
+ * enabled. Leaves: the same with the chosen states set; or as it was, with TACTUS_NO_PLAN.
  *
- * The motion is tried out from the jump on, through all that happens, until the last phase has ended; what its targets leave over when
- * each phase ends is a function r(u) of the chosen values. r(u) = 0 by Newton's method. Its Jacobian comes with the motion itself, by tangents
- * and their jumps at events (slopes.c); where these do not tell, by differences of whole motions. Steps are halved until what is
- * left over, of the target that is off most, has become less. At most TK_PLAN_ROUNDS of them: it ends in bounded time, whatever happens.
+ * The motion is tried out from the jump on, through all that happens, until the last phase has ended; what its targets
+ * leave over when each phase ends is a function r(u) of the chosen values. r(u) = 0 by Newton's method. Its Jacobian
+ * comes with the motion itself, by tangents and their jumps at events (slopes.c); where these do not tell, by
+ * differences of whole motions. Steps are halved until what is left over, of the target that is off most, has become
+ * less. At most TK_PLAN_ROUNDS of them: it ends in bounded time, whatever happens.
  *
  * While a motion is tried out, inputs stand still and no plan begins.
  *
- * Scratch, at layout.plan: the header and the snapshot of the Instance as it was, then vectors and the matrix of the search, then slopes. */
+ * Scratch, at layout.plan: the header and the snapshot of the Instance as it was, then vectors and the matrix of the
+ * search, then slopes. */
 #include "kernel/hybrid.h"
 
 #define TK_PLAN_ROUNDS 40
@@ -97,8 +99,8 @@ static void tk_take_targets(const tactus_model* model, tactus_instance* instance
   if (matrix) tk_slopes_of_watched(model, instance, phase->target, phase->target_count, matrix);
 }
 
-/* The motion with these values, from the Instance that was put aside, and what its targets leave over; and, if `matrix`, how that moves
- * with the values, if tk_are_slopes_known. */
+/* The motion with these values, from the Instance that was put aside, and what its targets leave over; and, if
+ * `matrix`, how that moves with the values, if tk_are_slopes_known. */
 static int tk_try_out(const tactus_model* whole, tactus_instance* instance, const tactus_plan* plan, const double* u,
                       double* left, double* matrix, int64_t* parts) {
   const uint32_t* places = whole->plan_places + plan->first_chosen;

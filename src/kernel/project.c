@@ -1,16 +1,18 @@
 /* States put back onto their constraints, and a start that satisfies them.
  *
- * Projection. Enters: (t, x) near the constraints g(t, x) = 0. Leaves: the x on them that is nearest in the norm weighted with
- * 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner, Solving Ordinary
- * Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal. 30(5), 1993. Constraints that follow
- * from others are harmless: least_norm.c; few that do not: project_inline.h. A small step's factors serve the next one too, which then leaves the cube of the
- * first and not its fourth power; behind a tiny one there is none, for its square does not matter. What is left is measured.
+ * Projection. Enters: (t, x) near the constraints g(t, x) = 0. Leaves: the x on them that is nearest in the norm
+ * weighted with 1 / (1 + |x_i|), by Newton: G dx = -g with the least dx; or TACTUS_OFF_CONSTRAINTS. Hairer and Wanner,
+ * Solving Ordinary Differential Equations II, 2nd edition, VII.2 "projection methods"; Eich, SIAM J. Numer. Anal.
+ * 30(5), 1993. Constraints that follow from others are harmless: least_norm.c; few that do not: project_inline.h. A
+ * small step's factors serve the next one too, which then leaves the cube of the first and not its fourth power; behind
+ * a tiny one there is none, for its square does not matter. What is left is measured.
  *
- * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones changed as
- * little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index, the constraint
- * (or, behind them, the condition) that is off most. Newton with backtracking; where it fails, along g(x) = (1 - s) g(x_0) for s
- * from 0 to 1; where that fails too, from other guesses around the first, the nearest of which that lead anywhere are taken. From
- * what is found it goes on to the nearest: least d with G d = G (x - guess) - g.
+ * Start. Enters: states as `initialize` made them, some given, some free. Leaves: the given ones kept, the free ones
+ * changed as little as makes constraints and the conditions of the start hold; or TACTUS_NO_START with failed_index,
+ * the constraint (or, behind them, the condition) that is off most. Newton with backtracking; where it fails, along
+ * g(x) = (1 - s) g(x_0) for s from 0 to 1; where that fails too, from other guesses around the first, the nearest of
+ * which that lead anywhere are taken. From what is found it goes on to the nearest: least d with G d = G (x - guess) -
+ * g.
  *
  * Scratch, at layout.projection, with m rows (constraints, then conditions) and n states:
  *   m * n   rows, m * m + 3 m   least_norm.c, 2 m   what is left over and its scale, 4 n vectors,
@@ -387,8 +389,8 @@ static double tk_start_distance(const tk_rows* r, const double* x, const double*
   return sum;
 }
 
-/* From a solution x to the nearest one: towards the point nearest to the guess of all that satisfy the rows linearised at x, put back
- * by Newton, as long as that comes nearer. `room`: 2 n doubles. */
+/* From a solution x to the nearest one: towards the point nearest to the guess of all that satisfy the rows linearised
+ * at x, put back by Newton, as long as that comes nearer. `room`: 2 n doubles. */
 static void tk_start_nearest(const tactus_model* model, tactus_instance* instance, const tk_rows* r, double* x,
                              const double* guess, double* room) {
   const uint32_t n = r->n;
@@ -452,8 +454,9 @@ int tk_solve_start(const tactus_model* model, tactus_instance* instance) {
     tk_start_nearest(model, instance, &r, x, guess, room);
     return TACTUS_OK;
   }
-  /* From around the guess, further and further away: there all rows may be independent, or it is another side of a fold. First
-   * with what is assumed left as it is, then with all. 0.618.. is the number whose multiples are spread most evenly. */
+  /* From around the guess, further and further away: there all rows may be independent, or it is another side of a
+   * fold. First with what is assumed left as it is, then with all. 0.618.. is the number whose multiples are spread
+   * most evenly. */
   static const double radii[4] = {1.0 / 64.0, 1.0 / 8.0, 1.0, 4.0};
   for (int ring = 0; ring < 4; ring++) {
     double nearest = tk_infinite();

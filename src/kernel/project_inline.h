@@ -1,10 +1,10 @@
-/* The usual case of tk_project (project.c): few constraints, none of which nearly follows from others. Enters and leaves the
- * same, by Gram-Schmidt in the order of the rows, without pivots: then every index is known beforehand, and where the model is
- * a constant all of it is straight code over registers.
+/* The usual case of tk_project (project.c): few constraints, none of which nearly follows from others. Enters and
+ * leaves the same, by Gram-Schmidt in the order of the rows, without pivots: then every index is known beforehand, and
+ * where the model is a constant all of it is straight code over registers.
  *
- * Whatever is not usual, a row of which less than half is left (Kahan's criterion: such a row would have to be orthogonalised
- * twice), a step that is too long, a value that is not finite, is left to project.c, from the beginning and with x untouched.
- * The choice depends on values alone, so that every backend makes the same. */
+ * Whatever is not usual, a row of which less than half is left (Kahan's criterion: such a row would have to be
+ * orthogonalised twice), a step that is too long, a value that is not finite, is left to project.c, from the beginning
+ * and with x untouched. The choice depends on values alone, so that every backend makes the same. */
 #ifndef TACTUS_KERNEL_PROJECT_INLINE_H
 #define TACTUS_KERNEL_PROJECT_INLINE_H
 

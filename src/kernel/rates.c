@@ -1,22 +1,28 @@
-/* Subsystems with steps of their own. Enters: an Instance of a model with rates at (time, states). Leaves: the same `count` steps of the whole
- * later; or where something failed, with status: subsystems that had taken their step by then have taken it.
+/* Subsystems with steps of their own. Enters: an Instance of a model with rates at (time, states). Leaves: the same
+ * `count` steps of the whole later; or where something failed, with status: subsystems that had taken their step by
+ * then have taken it.
  *
- * One schedule. The step of the whole is the shortest; a subsystem takes one of `multiple` of them where that ends, by the run's solver and as if
- * it were alone, so that until then its states are those of the step's beginning. Where the step of the slower of two joined subsystems ends, both
- * ports are sampled, and what each gets is held in discrete values until that happens again:
+ * One schedule. The step of the whole is the shortest; a subsystem takes one of `multiple` of them where that ends, by
+ * the run's solver and as if it were alone, so that until then its states are those of the step's beginning. Where the
+ * step of the slower of two joined subsystems ends, both ports are sampled, and what each gets is held in discrete
+ * values until that happens again:
  *
  *   hold         what the other gave
  *   extrapolate  the straight line through that and the sample before
- *   passive      Algorithm 2 of Borghesan, Macchelli, Melchiorri (seed 001): the faster gets what the slower gave, the slower what sample_hold.c
- *                makes of what the faster gave. Of equal rates, which compilers ask for where an end gives what depends at once on what it gets:
- *                what both give is looked at again with what both have got, until nothing changes, so that both reckon with the same product
+ *   passive      Algorithm 2 of Borghesan, Macchelli, Melchiorri (seed 001): the faster gets what the slower gave, the
+ *   slower what sample_hold.c
+ *                makes of what the faster gave. Of equal rates, which compilers ask for where an end gives what depends
+ *                at once on what it gets:
+ *                what both give is looked at again with what both have got, until nothing changes, so that both reckon
+ *                with the same product
  *
- * What both ports have let in, with the sign changed, is what the join keeps. As the paper has it (Eq. 21), this is a sum of samples; here it is the
- * work that each subsystem's own method integrates, which for `passive` steps is the same sum, and for others is exact where samples are not. The
- * order of everything is that of the table: no two runs differ.
+ * What both ports have let in, with the sign changed, is what the join keeps. As the paper has it (Eq. 21), this is a
+ * sum of samples; here it is the work that each subsystem's own method integrates, which for `passive` steps is the
+ * same sum, and for others is exact where samples are not. The order of everything is that of the table: no two runs
+ * differ.
  *
- * A solver that keeps the balance of energy does so in each subsystem, with a ledger of its own; where nothing is stored, its predictor or the
- * midpoint rule takes the step. */
+ * A solver that keeps the balance of energy does so in each subsystem, with a ledger of its own; where nothing is
+ * stored, its predictor or the midpoint rule takes the step. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 #include "kernel/stepping.h"
@@ -116,7 +122,8 @@ static int tk_step_part(const tk_part_table* part, tactus_instance* instance, in
   return status;
 }
 
-/* So many steps of length h are one of this subsystem. A clock may ask for shorter steps than the model does (runtime/live): its rate stays. */
+/* So many steps of length h are one of this subsystem. A clock may ask for shorter steps than the model does
+ * (runtime/live): its rate stays. */
 static double tk_multiple(const tactus_model* model, uint32_t index, double h) {
   const double multiple = (double)model->subsystems[index].multiple;
   if (h == model->step_size) return multiple;
@@ -170,8 +177,8 @@ static void tk_pass_samples(const tactus_model* model, tactus_instance* instance
   if (join->manner == TACTUS_JOIN_EXTRAPOLATE) discrete[join->since] = instance->time;
 }
 
-/* Looks again at what the ends of joins that are settled give, with what they have got: one end that feeds through is right after one round, two
- * come nearer as long as their factors are less than 1. */
+/* Looks again at what the ends of joins that are settled give, with what they have got: one end that feeds through is
+ * right after one round, two come nearer as long as their factors are less than 1. */
 #define TK_SETTLING_ROUNDS 24
 static int tk_settle_samples(const tactus_model* model, tactus_instance* instance, double h, double* samples) {
   double* const discrete = tactus_data(instance) + model->layout.discrete;

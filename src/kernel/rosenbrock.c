@@ -1,16 +1,16 @@
-/* A Rosenbrock method for stiff systems: implicit, but linear equations only, and a fixed number of them. Steinebach's Rodas5P,
- * BIT Numer. Math. 63, 27 (2023): 8 stages, order 5, embedded order 4, dense output of order 4, L-stable, stiffly
- * accurate, and of order 4 where others drop to 1 or 2 on very stiff and time-dependent problems (Prothero and Robinson). In the
- * form of Hairer and Wanner, Solving ODEs II, IV.7, (7.25):
+/* A Rosenbrock method for stiff systems: implicit, but linear equations only, and a fixed number of them. Steinebach's
+ * Rodas5P, BIT Numer. Math. 63, 27 (2023): 8 stages, order 5, embedded order 4, dense output of order 4, L-stable,
+ * stiffly accurate, and of order 4 where others drop to 1 or 2 on very stiff and time-dependent problems (Prothero and
+ * Robinson). In the form of Hairer and Wanner, Solving ODEs II, IV.7, (7.25):
  *
  *   (I / (h gamma) - J) u_i = f(t + c_i h, x + sum_{j<i} a_ij u_j) + sum_{j<i} (C_ij / h) u_j + h d_i df/dt
  *   x after = x + sum_j a_8j u_j + u_8,   error estimate u_8
  *
- * J = df/dx and df/dt exact, by tangents, at the beginning of the step. One step costs one J (linear.c), one factorisation a
- * trial, 8 evaluations and 8 substitutions, whatever the motion does: also in real time.
+ * J = df/dx and df/dt exact, by tangents, at the beginning of the step. One step costs one J (linear.c), one
+ * factorisation a trial, 8 evaluations and 8 substitutions, whatever the motion does: also in real time.
  *
- * Control: Hairer and Wanner II, IV.8, after Gustafsson, ACM TOMS 20(4), 1994: the shorter of the lengths that the error, and the
- * error and its trend, ask for. */
+ * Control: Hairer and Wanner II, IV.8, after Gustafsson, ACM TOMS 20(4), 1994: the shorter of the lengths that the
+ * error, and the error and its trend, ask for. */
 #include "kernel/sections.h"
 #include "kernel/stepping.h"
 
@@ -57,7 +57,8 @@ static const double tk_rodas_C[8][8] = {
      -54.66780262877968, -9.48861652309627},
 };
 
-/* x(t + theta h) = (1 - theta) x + theta (x after + (1 - theta) (k_0 + theta (k_1 + theta k_2))), k_m = sum_j h_mj u_j. */
+/* x(t + theta h) = (1 - theta) x + theta (x after + (1 - theta) (k_0 + theta (k_1 + theta k_2))), k_m = sum_j h_mj
+ * u_j. */
 static const double tk_rodas_dense[3][8] = {
     {25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204, 0.524948541321073,
      1.1241088310450404, 0.4272876194431874, -0.17202221070155493},
@@ -73,7 +74,8 @@ static double tk_rodas_sum(const double* row, uint32_t stages, const double* u, 
   return sum;
 }
 
-/* The stages of a step from (t, x), f and df/dt there in place, the matrix factored; the state after it into `after`. */
+/* The stages of a step from (t, x), f and df/dt there in place, the matrix factored; the state after it into
+ * `after`. */
 static int tk_rodas_stages(const tactus_model* model, tactus_instance* instance, const double* x, double t,
                            double t_after, double h, double* after) {
   const uint32_t n = model->state_count;

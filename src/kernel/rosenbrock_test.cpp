@@ -59,8 +59,8 @@ TEST(Rosenbrock, OrderFiveOnAMotionThatDependsOnTime) {
 }
 
 TEST(Rosenbrock, OrderFiveWhenStatesMeetInProducts) {
-  // Lotka and Volterra, autonomous: only the conditions with mixed elementary differentials of a system fail here when a
-  // coefficient is wrong. The reference is the same motion with 16 times as many steps of another method.
+  // Lotka and Volterra, autonomous: only the conditions with mixed elementary differentials of a system fail here when
+  // a coefficient is wrong. The reference is the same motion with 16 times as many steps of another method.
   auto prey = [](const tactus_model*, tactus_instance*, double, const double* x, double* dx) {
     dx[0] = x[0] * (1.0 - x[1]);
     dx[1] = x[1] * (x[0] - 1.0);
@@ -109,7 +109,8 @@ TEST(Rosenbrock, KeepsOrderFourHoweverStiffTheMotionIs) {
 }
 
 TEST(Rosenbrock, ForgetsAtOnceWhatDiesAtOnce) {
-  // L-stable: R(z) -> 0 as z -> -inf, like 1 / z. A method that is only A-stable, such as the trapezoidal rule, keeps -1.
+  // L-stable: R(z) -> 0 as z -> -inf, like 1 / z. A method that is only A-stable, such as the trapezoidal rule, keeps
+  // -1.
   for (double lambda : {-1e3, -1e6, -1e9}) {
     auto decay = [](const tactus_model*, tactus_instance* instance, double, const double* x, double* dx) {
       dx[0] = instance->input_time * x[0];
@@ -183,8 +184,8 @@ TEST(Rosenbrock, VanDerPolWithMuAThousand) {
   };
   Trial run = stiff_trial(tangent, oscillate, {2.0, 0.0});
   ASSERT_EQ(run.adaptive(TACTUS_ROSENBROCK, 2000.0, 1e-8), TACTUS_OK);
-  // IVP test set (CWI, Bari). An error of 1e-8 in the state where it leaves the slow manifold is one of 1e-8 / |x2| = 1e-5 in
-  // time, then of 1e-5 * 8.9e-4 in the state; a few of them add up.
+  // IVP test set (CWI, Bari). An error of 1e-8 in the state where it leaves the slow manifold is one of 1e-8 / |x2| =
+  // 1e-5 in time, then of 1e-5 * 8.9e-4 in the state; a few of them add up.
   EXPECT_NEAR(run.x()[0], 1.706167732170469, 1e-6);
   EXPECT_NEAR(run.x()[1], -8.928097010248125e-4, 1e-9);
   EXPECT_LT(run->steps + run->rejected, 3000);
@@ -257,7 +258,8 @@ TEST(Rosenbrock, SaysWhenTheTableCannotServeIt) {
   EXPECT_EQ(large.step(TACTUS_ROSENBROCK, 1.0, 0.0, 1e-6), TACTUS_NO_SOLVER);
 }
 
-// Heat in a rod of n cells between cold ends: a chain, so three colours give J and elimination in the natural order has no fill.
+// Heat in a rod of n cells between cold ends: a chain, so three colours give J and elimination in the natural order has
+// no fill.
 struct Rod {
   explicit Rod(std::uint32_t n, bool reversed = false) {
     auto flow = [](const tactus_model* m, tactus_instance*, double, const double* x, double* dx) {
@@ -374,7 +376,8 @@ TEST(Rosenbrock, ALargeSparseModelNeedsNoFullMatrix) {
 }
 
 TEST(Rosenbrock, APivotLostToCancellationAsksForAShorterStep) {
-  // J = (1 0; 0 -1) plus off-diagonals that make shift - J singular without exchanges at shift = 1 / gamma: rows (0 1; 1 s).
+  // J = (1 0; 0 -1) plus off-diagonals that make shift - J singular without exchanges at shift = 1 / gamma: rows (0 1;
+  // 1 s).
   tactus_model model{};
   model.state_count = 2;
   const double shift = 4.0;

@@ -1,5 +1,5 @@
-/* Explicit Runge-Kutta methods as data. Pages are of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
- * 2nd edition, Springer 1993 (HNW).
+/* Explicit Runge-Kutta methods as data. Pages are of Hairer, Norsett, Wanner, Solving Ordinary Differential Equations
+ * I, 2nd edition, Springer 1993 (HNW).
  *
  *   stage s:   k_s = f(t + c_s h, x + h sum_{j<s} a_sj k_j)
  *   solution:  x + h sum_j b_j k_j */
@@ -14,8 +14,8 @@ extern "C" {
 
 #define TK_FIXED_STAGES 4
 
-/* h * numerator / denominator * sum_j weight[j] k_j: small integers, as the method is printed in books, so that a weight
- * of 1 costs nothing and one of 2 an addition. */
+/* h * numerator / denominator * sum_j weight[j] k_j: small integers, as the method is printed in books, so that a
+ * weight of 1 costs nothing and one of 2 an addition. */
 typedef struct tk_row {
   double numerator;
   double denominator;
@@ -56,13 +56,14 @@ typedef struct tk_embedded_method {
   double stability; /* |h lambda| at which a decay is at the edge of the stability region, less 5% */
 } tk_embedded_method;
 
-/* Bogacki and Shampine 3(2), loc. cit. Control: Gustafsson, ACM TOMS 17(4), 1991, alpha = .7/k, beta = .4/k with k = 3. */
+/* Bogacki and Shampine 3(2), loc. cit. Control: Gustafsson, ACM TOMS 17(4), 1991, alpha = .7/k, beta = .4/k with k =
+ * 3. */
 extern const tk_embedded_method tk_bs3;
 /* Tsitouras 5(4), Comput. Math. Appl. 62(2), 2011, p. 770, table 1. Control: HNW's for dopri5, beta = .04,
  * alpha = 1/5 - .75 beta. */
 extern const tk_embedded_method tk_tsit5;
-/* Dormand and Prince 8(5,3); HNW II.5 and II.10, and the code DOP853 of the same authors: alpha = 1/8, beta = 0. Rows 13
- * to 15 of a and c are the stages that only dense output needs. */
+/* Dormand and Prince 8(5,3); HNW II.5 and II.10, and the code DOP853 of the same authors: alpha = 1/8, beta = 0. Rows
+ * 13 to 15 of a and c are the stages that only dense output needs. */
 extern const tk_embedded_method tk_dop853;
 
 /* Tsitouras, loc. cit., section 3: x(t + theta h) = x + h sum_j k_j (d_j0 theta + .. + d_j3 theta^4), order 4. */

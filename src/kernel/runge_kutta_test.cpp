@@ -48,7 +48,8 @@ std::vector<Tree> rooted_trees(int max_order) {
   return trees;
 }
 
-// u(tree)_i = product over children of sum_j a_ij u(child)_j, and beside it the same with absolute values: its rounding.
+// u(tree)_i = product over children of sum_j a_ij u(child)_j, and beside it the same with absolute values: its
+// rounding.
 struct Weights {
   std::vector<Vector> value;
   std::vector<Vector> size;

@@ -1,10 +1,13 @@
-/* The Passive Sample and Hold between a fast and a slow system: Algorithm 2 of Borghesan, Macchelli, Melchiorri (seed 001).
+/* The Passive Sample and Hold between a fast and a slow system: Algorithm 2 of Borghesan, Macchelli, Melchiorri (seed
+ * 001).
  *
- * Enters: each fast sample u_f of what the fast system gives, and at each slow sample y_s, what the slow one gives. Leaves: u_s, what the slow
- * system gets for its next period. y_s itself is what the fast one gets, held. What the fast system's samples since the last slow one
- * carried beyond what u_s did is kept as energy, and given back or taken at later slow samples, as much as the change of u_f allows.
+ * Enters: each fast sample u_f of what the fast system gives, and at each slow sample y_s, what the slow one gives.
+ * Leaves: u_s, what the slow system gets for its next period. y_s itself is what the fast one gets, held. What the fast
+ * system's samples since the last slow one carried beyond what u_s did is kept as energy, and given back or taken at
+ * later slow samples, as much as the change of u_f allows.
  *
- * As listed in the paper; its Eq. 18 does not bound |u_s(n) - u_s(n-1)| as its Eq. 14 says, so nothing of the kind is promised. */
+ * As listed in the paper; its Eq. 18 does not bound |u_s(n) - u_s(n-1)| as its Eq. 14 says, so nothing of the kind is
+ * promised. */
 #include "kernel/kernel.h"
 #include "kernel/sections.h"
 

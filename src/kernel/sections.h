@@ -10,8 +10,8 @@
  *   26      its first double is 1 when 19..25 belong to the last step
  *   27      the scaled error of each state
  *
- * A part of a fixed-step run (parts.c) leaves the same for tk_between: 1 and 2 the states at its ends, 3 and 4, once they
- * are asked for, the derivatives there, and 26 whether they were. */
+ * A part of a fixed-step run (parts.c) leaves the same for tk_between: 1 and 2 the states at its ends, 3 and 4, once
+ * they are asked for, the derivatives there, and 26 whether they were. */
 #ifndef TACTUS_KERNEL_SECTIONS_H
 #define TACTUS_KERNEL_SECTIONS_H
 
@@ -41,7 +41,8 @@
 #define TK_HIDE(counter) ((void)0)
 #endif
 
-/* Iterations of the projection onto constraints: after a fixed step, whose cost is bounded, and after an accepted one. */
+/* Iterations of the projection onto constraints: after a fixed step, whose cost is bounded, and after an accepted
+ * one. */
 #define TK_FIXED_PROJECTIONS 2
 #define TK_ADAPTIVE_PROJECTIONS 10
 

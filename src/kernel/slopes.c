@@ -1,24 +1,29 @@
 /* How a motion moves with what was chosen at its beginning: the columns s_k = dx/du_k along it.
  *
- * Between events by the exact derivative of the step that was taken (Bock, in: Ebert, Deuflhard, Jaeger, Modelling of Chemical Reaction
- * Systems, Springer 1981, "internal numerical differentiation"): the stages of tsit5, x_i = x + h sum_j a_ij k_j, have
+ * Between events by the exact derivative of the step that was taken (Bock, in: Ebert, Deuflhard, Jaeger, Modelling of
+ * Chemical Reaction Systems, Springer 1981, "internal numerical differentiation"): the stages of tsit5, x_i = x + h
+ * sum_j a_ij k_j, have
  *
  *   s_i = s + h sum_j a_ij k'_j        k'_i = (df/dx)(x_i) s_i        by tangents of the derivative
  *
- * and its interpolant the same weights; so what Newton's method solves and what it is told of it fit to rounding, whatever the tolerance.
+ * and its interpolant the same weights; so what Newton's method solves and what it is told of it fit to rounding,
+ * whatever the tolerance.
  *
- * At an instant tau that moves (Rozenvasser, Autom. Remote Control 28, 1967; Galan, Feehery and Barton, Appl. Numer. Math. 31, 1999), with
- * the guard g of the relation that changed, f the flow before it and f+ behind it:
+ * At an instant tau that moves (Rozenvasser, Autom. Remote Control 28, 1967; Galan, Feehery and Barton, Appl. Numer.
+ * Math. 31, 1999), with the guard g of the relation that changed, f the flow before it and f+ behind it:
  *
  *   dtau = -(g_x s) / (g_t + g_x f)
- *   X = s + f dtau                     of the states where it happens; through each jump by the tangent of its `fire` along (dtau, X)
+ *   X = s + f dtau                     of the states where it happens; through each jump by the tangent of its `fire`
+ *   along (dtau, X)
  *   s+ = X - f+ dtau                   saltation
  *
- * Into the constraints of a mode X is put as the states are, but to first order. Clocks' ticks do not move: dtau = 0, unless a relation changes at
- * the same instant. Of several relations that do the first in the table gives dtau; where a phase of a plan ends, its own.
+ * Into the constraints of a mode X is put as the states are, but to first order. Clocks' ticks do not move: dtau = 0,
+ * unless a relation changes at the same instant. Of several relations that do the first in the table gives dtau; where
+ * a phase of a plan ends, its own.
  *
- * There is no tangent, and the columns are not known, where there is no `tangent` in the table, with delays, on surfaces that the motion rests
- * on or slides along, where `enforce positions` moves it by a finite length, and where it only touches the surface of a guard.
+ * There is no tangent, and the columns are not known, where there is no `tangent` in the table, with delays, on
+ * surfaces that the motion rests on or slides along, where `enforce positions` moves it by a finite length, and where
+ * it only touches the surface of a guard.
  *
  * Scratch: see tk_slopes_of. While instance->is_planning is 2, events.c calls tk_follow_firing and tk_follow_entry. */
 #include "kernel/hybrid.h"

@@ -1,10 +1,10 @@
-/* The kernel's loops around one constant model: `fixed_steps` and `adaptive_step` of its table. Only where that model is
- * at hand as a constant: bitcode for the JIT, wasm, exported C. Never in the native library.
+/* The kernel's loops around one constant model: `fixed_steps` and `adaptive_step` of its table. Only where that model
+ * is at hand as a constant: bitcode for the JIT, wasm, exported C. Never in the native library.
  *
- * tk_model_fixed_steps and tk_model_adaptive_step serve every solver, at the price of one copy of the loop for each. The
- * others serve the solver they are named for with code of its own, and any other through the generic functions and the table
- * that they are called with, which may be this model's with tangents. Whoever
- * compiles keeps one entry of each kind and makes the rest internal, so that it vanishes before optimisation. */
+ * tk_model_fixed_steps and tk_model_adaptive_step serve every solver, at the price of one copy of the loop for each.
+ * The others serve the solver they are named for with code of its own, and any other through the generic functions and
+ * the table that they are called with, which may be this model's with tangents. Whoever compiles keeps one entry of
+ * each kind and makes the rest internal, so that it vanishes before optimisation. */
 #include "kernel/adaptive_inline.h"
 #include "kernel/balance_inline.h"
 #include "kernel/fixed_inline.h"

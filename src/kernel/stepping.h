@@ -1,9 +1,9 @@
 /* What every method does around its stages: the grid of fixed steps, and the trials of an adaptive one. Enters: an
- * Instance at (time, states). Leaves: where the next step begins and ends; after an accepted one the Instance at its end,
- * its scratch ready for tk_dense. The methods themselves: fixed_inline.h, adaptive_inline.h, rosenbrock.c.
+ * Instance at (time, states). Leaves: where the next step begins and ends; after an accepted one the Instance at its
+ * end, its scratch ready for tk_dense. The methods themselves: fixed_inline.h, adaptive_inline.h, rosenbrock.c.
  *
- * Grid of fixed steps: step k begins at start_time + k h, so that time does not drift. When time = start_time + steps * h
- * does not hold on entry (another h, an adaptive step before, a host that moved time) the count starts anew at the
+ * Grid of fixed steps: step k begins at start_time + k h, so that time does not drift. When time = start_time + steps *
+ * h does not hold on entry (another h, an adaptive step before, a host that moved time) the count starts anew at the
  * present time.
  *
  * Trials of an adaptive step, HNW II.4:
@@ -62,7 +62,8 @@ TK_ALWAYS_INLINE double tk_error_scale(double tolerance, double x, double after)
 }
 
 /* x^p within 1% for x > 0, |p| <= 1/2; x below 1e-300 counts as 1e-300. Step control asks for no more, and a power to
- * the last bit costs as much as some stages. log2 and exp2 by parabolas between powers of two, continuous and increasing. */
+ * the last bit costs as much as some stages. log2 and exp2 by parabolas between powers of two, continuous and
+ * increasing. */
 TK_ALWAYS_INLINE double tk_rough_power(double x, double p) {
   const double bend = 0.344;
   const uint64_t bits = tk_bits(x > 1e-300 ? x : 1e-300);

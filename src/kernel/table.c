@@ -1,9 +1,10 @@
-/* Sampled data as a function. Enters: a table (abi/model.h), how often it is differentiated, the argument. Leaves: the value;
- * beyond the ends the value at the end and derivatives 0; NaN for NaN. At a knot, what holds to its right.
+/* Sampled data as a function. Enters: a table (abi/model.h), how often it is differentiated, the argument. Leaves: the
+ * value; beyond the ends the value at the end and derivatives 0; NaN for NaN. At a knot, what holds to its right.
  *
  *   hold    the sample at or before x
  *   linear  between neighbours
- *   cubic   Hermite's, with the slopes of Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5(2), 1984: monotone where the data
+ *   cubic   Hermite's, with the slopes of Fritsch and Butland, SIAM J. Sci. Stat. Comput. 5(2), 1984: monotone where
+ *   the data
  *           are. In two dimensions along y in each row with the slopes given, then across the rows with slopes by the
  *           same rule from the rows' values at y.
  *

@@ -1,5 +1,5 @@
-/* The motion along ties (ties.h). Enters: an Instance with ties, (t, x) on their surfaces. Leaves: the flow that keeps to them, by strengths and
- * shares; the table of that motion; and what is recorded of it. */
+/* The motion along ties (ties.h). Enters: an Instance with ties, (t, x) on their surfaces. Leaves: the flow that keeps
+ * to them, by strengths and shares; the table of that motion; and what is recorded of it. */
 #include "kernel/ties.h"
 
 double tk_small_step(const tactus_model* model, const double* x, const double* direction) {
@@ -21,8 +21,8 @@ void tk_return_to_present(const tactus_model* model, tactus_instance* instance) 
           tactus_data(instance) + model->layout.discrete);
 }
 
-/* The discrete section as it is when the transition of a tie is about to leave its mode: what is the same in all modes that take turns is
- * as it is now. */
+/* The discrete section as it is when the transition of a tie is about to leave its mode: what is the same in all modes
+ * that take turns is as it is now. */
 void tk_enter_mode(const tactus_model* model, tactus_instance* instance, int32_t tie) {
   double* discrete = tactus_data(instance) + model->layout.discrete;
   const double* present = tk_left_mode(model, instance, TK_MOST_TURNS);
@@ -100,8 +100,8 @@ int tk_flows(const tactus_model* model, tactus_instance* instance, double t, con
   return status;
 }
 
-/* The shares of the shortest point in the convex hull of `count` points of `size` doubles each: from equal ones, the best exchange between two
- * of them in turn. */
+/* The shares of the shortest point in the convex hull of `count` points of `size` doubles each: from equal ones, the
+ * best exchange between two of them in turn. */
 static void tk_shortest_mixture(int32_t count, uint32_t size, const double* const* points, double* share) {
   for (int32_t i = 0; i < count; i++) share[i] = 1.0 / (double)count;
   for (int round = 0; round < 60; round++) {
@@ -129,8 +129,8 @@ static void tk_shortest_mixture(int32_t count, uint32_t size, const double* cons
   }
 }
 
-/* The flow of modes in turn: their mixture, and the share of each, in the order of their ties, if there is room for them. Flows are kept where lifts are, which such
- * ties do not need. */
+/* The flow of modes in turn: their mixture, and the share of each, in the order of their ties, if there is room for
+ * them. Flows are kept where lifts are, which such ties do not need. */
 int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
                   double* shares) {
   const uint32_t n = model->state_count;
@@ -203,9 +203,9 @@ int tk_try_jump(const tactus_model* model, tactus_instance* instance, uint32_t e
   return status;
 }
 
-/* The direction of the reaction at (t, x): what the jump changes when the motion approaches its surface slowly, less what it changes even
- * when the motion does not approach it. Behind a step of the length that differences have; a jump that returns a part of the speed is
- * linear in it. */
+/* The direction of the reaction at (t, x): what the jump changes when the motion approaches its surface slowly, less
+ * what it changes even when the motion does not approach it. Behind a step of the length that differences have; a jump
+ * that returns a part of the speed is linear in it. */
 int tk_react(const tactus_model* model, tactus_instance* instance, double t, const double* x, const tk_tie_entry* tie) {
   const uint32_t n = model->state_count;
   const uint32_t event = (uint32_t)*tie->number;
@@ -297,7 +297,8 @@ void tk_tie(const tactus_model* model, tactus_model* tied) {
 
 int tk_is_tie(const tactus_model* model) { return model->derivative == tk_tied_derivative; }
 
-/* --- What is recorded ------------------------------------------------------------------------------------------------- */
+/* --- What is recorded
+ * ------------------------------------------------------------------------------------------------- */
 
 /* Whether anything is slid along: at rest there are no sides. */
 static int tk_has_sides(const tactus_model* model, tactus_instance* instance) {
@@ -308,7 +309,8 @@ static int tk_has_sides(const tactus_model* model, tactus_instance* instance) {
   return 0;
 }
 
-/* What is recorded on the present sides: into `base` the first time, then that share of how it differs from there is added to `sum`. */
+/* What is recorded on the present sides: into `base` the first time, then that share of how it differs from there is
+ * added to `sum`. */
 static int tk_add_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x, double share,
                           int is_first, double* base, double* sum) {
   const double* outputs = tactus_data_const(instance) + model->layout.outputs;

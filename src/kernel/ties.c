@@ -1,13 +1,15 @@
 /* Where the ties of ties.h lie in an Instance, and what has happened of which they may come.
  *
- * In an Instance, at layout.ties: of the last TK_TIES_TOLD ties that began or ended TK_TOLD doubles each, for notes; for each event and each
- * relation TK_HAPPENING doubles: when it last happened, how often in a row as soon as it could, the last interval between two that was not 0,
- * how often in a row that had become shorter, then of an event the largest jump of its part, of a relation how often in a row it changed not much
- * later, when a slide along it last began, and how often in a row that was again; for each of tk_most_ties TK_TIE doubles (tk_tie_entry: its
- * number is an event, or behind them a relation; its place that of c in watched), n of d, n of J d, the direction in which c's other parts are put
- * back, n of the normal against which a surface is approached, and for each relation its side: 1 where its guard is c, -1 where it is -c, else 0
- * (sign(v) and abs(v) change together, and so they are slid along together); then, of transitions that lately followed each other, how many were
- * kept, for each of TK_MOST_TURNS its event and the discrete section before it, and room for another one; the room of tk_room; and tk_last_part. */
+ * In an Instance, at layout.ties: of the last TK_TIES_TOLD ties that began or ended TK_TOLD doubles each, for notes;
+ * for each event and each relation TK_HAPPENING doubles: when it last happened, how often in a row as soon as it could,
+ * the last interval between two that was not 0, how often in a row that had become shorter, then of an event the
+ * largest jump of its part, of a relation how often in a row it changed not much later, when a slide along it last
+ * began, and how often in a row that was again; for each of tk_most_ties TK_TIE doubles (tk_tie_entry: its number is an
+ * event, or behind them a relation; its place that of c in watched), n of d, n of J d, the direction in which c's other
+ * parts are put back, n of the normal against which a surface is approached, and for each relation its side: 1 where
+ * its guard is c, -1 where it is -c, else 0 (sign(v) and abs(v) change together, and so they are slid along together);
+ * then, of transitions that lately followed each other, how many were kept, for each of TK_MOST_TURNS its event and the
+ * discrete section before it, and room for another one; the room of tk_room; and tk_last_part. */
 #include "kernel/ties.h"
 
 /* What changes again within so many times event_precision, though not as soon as it could, changes lately. */

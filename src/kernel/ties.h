@@ -1,25 +1,27 @@
 /* Surfaces that the motion rests on or slides along.
  *
- * Rest. A jump that accumulates (a ball that bounces lower and lower) fires in ever shorter intervals, and changes no more than the motion
- * does meanwhile. From then on its surface is kept to by a reaction in the direction in which the jump would act now, were the surface
- * approached slowly: tried anew at each evaluation. The guard is the least of its parts: the part c that the jump changes (how fast it
- * closes) stays 0 by x' = f + l d, d the jump's direction, c' = 0; parts that it leaves alone (how far it is) stay 0 with it. It
- * rests as long as l pushes, l >= 0: as long as the free flow would enable the jump.
+ * Rest. A jump that accumulates (a ball that bounces lower and lower) fires in ever shorter intervals, and changes no
+ * more than the motion does meanwhile. From then on its surface is kept to by a reaction in the direction in which the
+ * jump would act now, were the surface approached slowly: tried anew at each evaluation. The guard is the least of its
+ * parts: the part c that the jump changes (how fast it closes) stays 0 by x' = f + l d, d the jump's direction, c' = 0;
+ * parts that it leaves alone (how far it is) stay 0 with it. It rests as long as l pushes, l >= 0: as long as the free
+ * flow would enable the jump.
  *
- * Sliding. A relation that changes to and fro without end, for each side drives the motion to the other (dry friction): Filippov,
- * Differential Equations with Discontinuous Righthand Sides, 1988. x' = f0 + l (f1 - f0), with f0 and f1 the flows where the relation
- * does not hold and where it does, and l in [0, 1] such that its guard stays 0. It leaves when l leaves [0, 1]. Where the guard
- * does not change with l, as where switchings accumulate in a point (Fuller), l makes the motion as slow as can be, and the state is
- * put where it stands still: c' = 0 along d, c = 0 along J d.
+ * Sliding. A relation that changes to and fro without end, for each side drives the motion to the other (dry friction):
+ * Filippov, Differential Equations with Discontinuous Righthand Sides, 1988. x' = f0 + l (f1 - f0), with f0 and f1 the
+ * flows where the relation does not hold and where it does, and l in [0, 1] such that its guard stays 0. It leaves when
+ * l leaves [0, 1]. Where the guard does not change with l, as where switchings accumulate in a point (Fuller), l makes
+ * the motion as slow as can be, and the state is put where it stands still: c' = 0 along d, c = 0 along J d.
  *
- * Modes in turn. Transitions that only change modes may follow each other without end, too. Then the flow is a mixture of those of the
- * modes that they leave (Filippov again), such that their guards stay as still as can be. Where that is 0, it slides. Where it is not and
- * the intervals have become shorter and shorter before (two tanks of Zeno and one pipe), the run is at the point in which they accumulate, and
- * rests there by reactions along the normals of the guards' surfaces, as long as these push. Where neither is so, it is a cycle of transitions
- * at one instant, and no motion.
+ * Modes in turn. Transitions that only change modes may follow each other without end, too. Then the flow is a mixture
+ * of those of the modes that they leave (Filippov again), such that their guards stay as still as can be. Where that is
+ * 0, it slides. Where it is not and the intervals have become shorter and shorter before (two tanks of Zeno and one
+ * pipe), the run is at the point in which they accumulate, and rests there by reactions along the normals of the
+ * guards' surfaces, as long as these push. Where neither is so, it is a cycle of transitions at one instant, and no
+ * motion.
  *
- * All are ties: a function c of (t, x) that stays 0, and a direction d; several at once solve sum_j (grad c_i . d_j) l_j = - c_i' along f.
- * Derivatives of c are central differences over a power of two, exact where c is linear. */
+ * All are ties: a function c of (t, x) that stays 0, and a direction d; several at once solve sum_j (grad c_i . d_j)
+ * l_j = - c_i' along f. Derivatives of c are central differences over a power of two, exact where c is linear. */
 #ifndef TACTUS_KERNEL_TIES_H
 #define TACTUS_KERNEL_TIES_H
 
@@ -69,8 +71,8 @@ tk_tie_entry tk_tie_of(const tactus_model* model, tactus_instance* instance, int
 /* How many modes were kept that transitions left; each is its event and the discrete section before it. */
 double* tk_left_count(const tactus_model* model, tactus_instance* instance);
 double* tk_left_mode(const tactus_model* model, tactus_instance* instance, uint32_t index);
-/* Room for the discrete section and two states while a jump is tried, and for two more: what lies in the stage vectors at the end of a part is
- * asked for until the next. */
+/* Room for the discrete section and two states while a jump is tried, and for two more: what lies in the stage vectors
+ * at the end of a part is asked for until the next. */
 double* tk_room(const tactus_model* model, tactus_instance* instance);
 tk_last_part tk_last_part_of(const tactus_model* model, tactus_instance* instance);
 /* The first tie of modes in turn, or -1. */
@@ -99,13 +101,14 @@ void tk_take_side(const tactus_model* model, tactus_instance* instance, const tk
 int tk_flows(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow);
 int tk_mixed_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
                   double* shares);
-/* How strongly each tie acts at (t, x), and the shares of modes in turn, if there is room for them; `flow` becomes the motion that keeps to
- * them. */
+/* How strongly each tie acts at (t, x), and the shares of modes in turn, if there is room for them; `flow` becomes the
+ * motion that keeps to them. */
 int tk_tied_flow(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* flow,
                  double* strength, double* shares);
 /* What a tie must change c by to hold it. */
 double tk_least_felt(const tactus_model* model, double t);
-/* What the jump `event` makes of x at t, whoever listens hearing nothing of it; and the direction of the reaction that follows from it. */
+/* What the jump `event` makes of x at t, whoever listens hearing nothing of it; and the direction of the reaction that
+ * follows from it. */
 int tk_try_jump(const tactus_model* model, tactus_instance* instance, uint32_t event, double t, const double* x,
                 double* after);
 int tk_react(const tactus_model* model, tactus_instance* instance, double t, const double* x, const tk_tie_entry* tie);

@@ -1,9 +1,10 @@
-/* How ties (ties.h) begin. Enters: an Instance behind a jump or a change of a relation, with what has happened before. Leaves: the same on a
- * surface that it keeps to from here on, where jumps accumulate, comparisons change to and fro or modes take turns; else as it was. */
+/* How ties (ties.h) begin. Enters: an Instance behind a jump or a change of a relation, with what has happened before.
+ * Leaves: the same on a surface that it keeps to from here on, where jumps accumulate, comparisons change to and fro or
+ * modes take turns; else as it was. */
 #include "kernel/ties.h"
 
-/* Of comparisons so many more, each within as many more: where switchings accumulate in a point slowly, that they are located to
- * event_precision keeps them apart. */
+/* Of comparisons so many more, each within as many more: where switchings accumulate in a point slowly, that they are
+ * located to event_precision keeps them apart. */
 static const double tk_many = 32.0;
 /* A slide that begins again so many times event_precision after it began goes on in vain. */
 static const double tk_again = 1e4;
@@ -162,8 +163,8 @@ static int tk_is_other_side(const tactus_model* model, tactus_instance* instance
   return 0;
 }
 
-/* A tie for a transition of modes in turn, kept at `left`: on the first part of its guard that is 0 and depends on x. 0 when there is
- * none. */
+/* A tie for a transition of modes in turn, kept at `left`: on the first part of its guard that is 0 and depends on x. 0
+ * when there is none. */
 static int tk_add_mode_tie(const tactus_model* model, tactus_instance* instance, uint32_t left) {
   const tk_tie_entry tie = tk_tie_of(model, instance, instance->tie_count);
   const double* kept = tk_left_mode(model, instance, left);
@@ -192,8 +193,8 @@ static int tk_add_mode_tie(const tactus_model* model, tactus_instance* instance,
   return 1;
 }
 
-/* Transitions that only change modes follow each other as soon as they can: the motion becomes a mixture of those of their modes, if one
- * keeps to their surfaces. */
+/* Transitions that only change modes follow each other as soon as they can: the motion becomes a mixture of those of
+ * their modes, if one keeps to their surfaces. */
 static int tk_begin_turns(const tactus_model* model, tactus_instance* instance, uint32_t number) {
   const int32_t before = instance->tie_count;
   const double* happened = tk_happenings(model, instance);
@@ -257,9 +258,9 @@ static int tk_slope_of(const tactus_model* model, tactus_instance* instance, uin
   return TACTUS_OK;
 }
 
-/* Whether a jump that changes the part at `place` of its guard by `size` is among those that accumulate: it is no more than what the motion
- * makes of that part while events cannot be told apart, and small beside the states or beside what it has been. One that repeats at one
- * instant, each time as much, is none of them. */
+/* Whether a jump that changes the part at `place` of its guard by `size` is among those that accumulate: it is no more
+ * than what the motion makes of that part while events cannot be told apart, and small beside the states or beside what
+ * it has been. One that repeats at one instant, each time as much, is none of them. */
 static int tk_is_accumulating(const tactus_model* model, tactus_instance* instance, uint32_t place, double size,
                               double largest) {
   const double* x = tk_states(model, instance);
@@ -284,9 +285,9 @@ static int tk_is_accumulating(const tactus_model* model, tactus_instance* instan
   return size <= 4.0 * tk_abs(slope) * tk_soon * tk_event_precision(model, instance->time);
 }
 
-/* What infinitely many jumps of a tie leave of the states that each of them changes however slow the approach: where these go to a limit, as
- * a spin of which each takes a part, they are there; a count stays as it is. 0 when the motion would change such a state while it rests:
- * the jumps hold it, and how is not known. */
+/* What infinitely many jumps of a tie leave of the states that each of them changes however slow the approach: where
+ * these go to a limit, as a spin of which each takes a part, they are there; a count stays as it is. 0 when the motion
+ * would change such a state while it rests: the jumps hold it, and how is not known. */
 static int tk_put_at_limits(const tactus_model* model, tactus_instance* instance, const tk_tie_entry* tie) {
   const uint32_t n = model->state_count;
   const uint32_t event = (uint32_t)*tie->number;
@@ -440,8 +441,9 @@ static int tk_put_still(const tactus_model* model, tactus_instance* instance, in
          tk_put_on(model, instance, (uint32_t)*tie.place, tie.lift) == TACTUS_OK;
 }
 
-/* Which relations have the guard of relation `first`, or its opposite: on both sides of the present state along `aside`, and on both sides of it
- * where every state has moved by a part of its own, for guards may agree along the motion (two equal blocks) and nowhere else. */
+/* Which relations have the guard of relation `first`, or its opposite: on both sides of the present state along
+ * `aside`, and on both sides of it where every state has moved by a part of its own, for guards may agree along the
+ * motion (two equal blocks) and nowhere else. */
 static int tk_find_sides(const tactus_model* model, tactus_instance* instance, uint32_t first, const double* aside,
                          double* sides) {
   const double* watched = tactus_data_const(instance) + model->layout.watched;

@@ -1,5 +1,5 @@
-/* How ties (ties.h) end. Enters: an Instance behind a part along them. Leaves: the same back on their surfaces, or, where one no longer holds the
- * motion, at the instant at which that is so, and without it when the part is settled. */
+/* How ties (ties.h) end. Enters: an Instance behind a part along them. Leaves: the same back on their surfaces, or,
+ * where one no longer holds the motion, at the instant at which that is so, and without it when the part is settled. */
 #include "kernel/ties.h"
 
 /* The first tie that no longer acts, or -1. */
@@ -39,8 +39,8 @@ static void tk_release_one(const tactus_model* model, tactus_instance* instance,
   instance->tie_count--;
 }
 
-/* Modes in turn all at once, a little along their mixture, or they would go on taking turns where they are; which of them it leaves with is
- * for their guards to say. */
+/* Modes in turn all at once, a little along their mixture, or they would go on taking turns where they are; which of
+ * them it leaves with is for their guards to say. */
 static void tk_release(const tactus_model* model, tactus_instance* instance, int32_t loose, double share) {
   const int is_mode = *tk_tie_of(model, instance, loose).kind != (double)TK_OF_ONE;
   double* flow = tk_stage_vector(model, instance, TK_STAGE_ARGUMENT);
@@ -60,7 +60,8 @@ static void tk_release(const tactus_model* model, tactus_instance* instance, int
   instance->next_step = 0.0;
 }
 
-/* The first tie that the present state is not on, by more than `most`, or -1: its surface was moved away, as by a kink of its motion. */
+/* The first tie that the present state is not on, by more than `most`, or -1: its surface was moved away, as by a kink
+ * of its motion. */
 static int32_t tk_first_off(const tactus_model* model, tactus_instance* instance, double most, double* share) {
   double c[TK_MOST_TIES];
   if (tk_watch_ties(model, instance, instance->time, tk_states(model, instance), c) != TACTUS_OK) return 0;

@@ -3,8 +3,8 @@
  *   position of the device -> tk_follow -> position and velocity for the model
  *   force of the model     -> tk_keep_passive -> tk_limit -> the device
  *
- * Vectors have three components; a hand of fewer leaves the others 0. `force` acts on the hand. SI units. Nothing here allocates, loops
- * without bound or can be switched off by a model. */
+ * Vectors have three components; a hand of fewer leaves the others 0. `force` acts on the hand. SI units. Nothing here
+ * allocates, loops without bound or can be switched off by a model. */
 #ifndef TACTUS_KERNEL_TOUCH_H
 #define TACTUS_KERNEL_TOUCH_H
 
@@ -14,9 +14,10 @@
 extern "C" {
 #endif
 
-/* Positions come from a device now and then, with steps and jitter; a model wants a position and its derivative at every tick. The
- * estimate p follows what was last told by p'' = w^2 (told - p) - 2 w p', critically damped: it never overshoots, p' is its exact
- * derivative, and a steady motion is followed with a delay of 2 / w. Solved in closed form over a tick: follow.c. */
+/* Positions come from a device now and then, with steps and jitter; a model wants a position and its derivative at
+ * every tick. The estimate p follows what was last told by p'' = w^2 (told - p) - 2 w p', critically damped: it never
+ * overshoots, p' is its exact derivative, and a steady motion is followed with a delay of 2 / w. Solved in closed form
+ * over a tick: follow.c. */
 typedef struct tk_follower {
   double frequency; /* w, 1/s */
   double position[3];
@@ -28,13 +29,15 @@ void tk_begin_following(tk_follower* follower, double frequency, const double* t
 /* dt later. */
 void tk_follow(tk_follower* follower, double dt, const double* told);
 
-/* Passivity observer and controller in the time domain: B. Hannaford and J.-H. Ryu, IEEE Trans. Robot. Autom. 18(1), 2002. The energy
- * that the world took in from the hand so far, computed exactly for a force that is held over each tick,
+/* Passivity observer and controller in the time domain: B. Hannaford and J.-H. Ryu, IEEE Trans. Robot. Autom. 18(1),
+ * 2002. The energy that the world took in from the hand so far, computed exactly for a force that is held over each
+ * tick,
  *
  *   taken_k = taken_{k-1} - force_{k-1} . (position_k - position_{k-1})
  *
  * may not fall below -reserve: what would go beyond is taken out by a damper at the hand, force - d velocity, with
- * d = -(taken + reserve) / (dt |velocity|^2), at most most_damping. What it could not take out yet stays owed. passivity.c. */
+ * d = -(taken + reserve) / (dt |velocity|^2), at most most_damping. What it could not take out yet stays owed.
+ * passivity.c. */
 typedef struct tk_passivity {
   double reserve;      /* J that the world may give of its own */
   double most_damping; /* N s/m */
@@ -80,12 +83,13 @@ typedef struct tk_limiter {
 } tk_limiter;
 
 void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits);
-/* `force`, which the world wants, becomes what the device gets now. dt: seconds of the clock since the last call; input_age: since the hand
- * was heard of; tick_age: since the world's last tick. Whatever enters, what leaves is finite and at most limits.force long; it differs
- * from the last by at most limits.change * dt and limits.jump. After a fault, a lost hand or a stall it falls straight to zero, within
- * limits.release of the clock. */
+/* `force`, which the world wants, becomes what the device gets now. dt: seconds of the clock since the last call;
+ * input_age: since the hand was heard of; tick_age: since the world's last tick. Whatever enters, what leaves is finite
+ * and at most limits.force long; it differs from the last by at most limits.change * dt and limits.jump. After a fault,
+ * a lost hand or a stall it falls straight to zero, within limits.release of the clock. */
 void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age, double* force);
-/* Another world begins: a fault of the one before it is no longer held against it. The force goes on from where it is. */
+/* Another world begins: a fault of the one before it is no longer held against it. The force goes on from where it
+ * is. */
 void tk_forgive(tk_limiter* limiter);
 
 #ifdef __cplusplus

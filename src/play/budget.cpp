@@ -111,8 +111,8 @@ Bound bound_of(const ir::Program& program, const live::Timing& timing) {
   const bool is_stiff = tactus_is_stiff_solver(timing.solver);
   const MatrixCost matrix = is_stiff ? matrix_cost_of(program) : MatrixCost{};
 
-  // A step: the stages and the energy, the matrix of a stiff method (a tangent a colour, or with the flow) and its elimination, and at most two projections
-  // with rows orthogonalised twice.
+  // A step: the stages and the energy, the matrix of a stiff method (a tangent a colour, or with the flow) and its
+  // elimination, and at most two projections with rows orthogonalised twice.
   const auto step = [&](double ir::Cost::* kind) {
     const bool is_most = kind == &ir::Cost::most;
     double sum = stages.vector_work * states;

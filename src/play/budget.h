@@ -1,5 +1,5 @@
-// Whether a model keeps up with a clock: a bound on the operations of a tick, from its instructions, and what a tick takes here, by
-// trying. Nothing in the count depends on values; what a table costs is estimated.
+// Whether a model keeps up with a clock: a bound on the operations of a tick, from its instructions, and what a tick
+// takes here, by trying. Nothing in the count depends on values; what a table costs is estimated.
 #pragma once
 
 #include <cstdint>

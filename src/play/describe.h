@@ -1,4 +1,5 @@
-// A running world -> what the page is told about it once (docs/protocol.md, `world`) and sixty times a second (a frame).
+// A running world -> what the page is told about it once (docs/protocol.md, `world`) and sixty times a second (a
+// frame).
 #pragma once
 
 #include <array>
@@ -14,8 +15,9 @@
 
 namespace play {
 
-// How points of the picture and the hand belong together: a point P is the hand at (P - offset) / scale. Where a drawn value depends on
-// the hand at once, as the white ball of seed 000 does, the two are found by moving the hand a little at the start; else they are the same.
+// How points of the picture and the hand belong together: a point P is the hand at (P - offset) / scale. Where a drawn
+// value depends on the hand at once, as the white ball of seed 000 does, the two are found by moving the hand a little
+// at the start; else they are the same.
 struct Calibration {
   std::array<double, 3> scale = {1, 1, 1};
   std::array<double, 3> offset = {};

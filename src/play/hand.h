@@ -1,7 +1,9 @@
-// What stands behind `external hand` in simulated time: the command line's `--device hand=KIND:ARGUMENT` -> a live::Hand.
+// What stands behind `external hand` in simulated time: the command line's `--device hand=KIND:ARGUMENT` -> a
+// live::Hand.
 //
 //   simulated:touch,delay=1,arm=(0.15,3,400),target=(0.03 * sin(3 * t), 0)
-//       a device by its preset (haptic/presets.h), three axes alike; an arm of mass [kg], damping [N s/m] and stiffness [N/m] holds it and
+//       a device by its preset (haptic/presets.h), three axes alike; an arm of mass [kg], damping [N s/m] and stiffness
+//       [N/m] holds it and
 //       wants to be at `target` [m], an expression of t
 //   script:(0.02 * sin(3 * t), 0)
 //       its position, whatever it feels

@@ -1,4 +1,5 @@
-// Plans that begin late (runtime/live/planner.h): ticks as the loop makes them, and a worker that answers when the test says so.
+// Plans that begin late (runtime/live/planner.h): ticks as the loop makes them, and a worker that answers when the test
+// says so.
 #include "runtime/live/planner.h"
 
 #include <gtest/gtest.h>
@@ -30,7 +31,8 @@ namespace {
 
 constexpr double period = 1e-3;
 
-// A ball that is held moves along, so that a late start is another place; at `go` it is thrown into a basket that moves, too.
+// A ball that is held moves along, so that a late start is another place; at `go` it is thrown into a basket that
+// moves, too.
 constexpr const char* throwing = R"(
 automaton ball in Held, Thrown;
 automaton door in Open, Shut;

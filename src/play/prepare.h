@@ -1,4 +1,5 @@
-// Texts -> a world that can run. Compiles, makes machine code, finds the start; on any thread, and takes as long as that takes.
+// Texts -> a world that can run. Compiles, makes machine code, finds the start; on any thread, and takes as long as
+// that takes.
 #pragma once
 
 #include <memory>
@@ -58,7 +59,8 @@ enum class Optimising { at_once, when_told };
 // The best table there is now for what the world is stepped by. May compile.
 const tactus_model* best_table(emit_llvm::CompiledModel& code, int solver);
 
-// What a page calls a file: the last part of its path if it is one of the model's and the only one called so, else the path.
+// What a page calls a file: the last part of its path if it is one of the model's and the only one called so, else the
+// path.
 [[nodiscard]] std::string shown_name(const std::string& path, const std::vector<api::Text>& texts);
 // The protocol's `items`: lines and columns from 1, columns in UTF-16 units, `file` as shown_name says.
 Json diagnostic_items(const api::Compiled& compiled, const std::vector<api::Text>& texts);

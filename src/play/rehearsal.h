@@ -1,13 +1,15 @@
-// An edit is rehearsed in a child process before it is compiled here: whatever a text does to the compiler, to LLVM or to the search for a
-// start, in time, memory or a crash, it does to the child, and the world that runs goes on.
+// An edit is rehearsed in a child process before it is compiled here: whatever a text does to the compiler, to LLVM or
+// to the search for a start, in time, memory or a crash, it does to the child, and the world that runs goes on.
 //
 //   edit -> child: prepare, within bounds (process/worker.h) -> its mistakes                 -> the page
-//                                                            -> it went well                 -> prepare here: the same text, the same work
-//                                                            -> the child ended, or is late  -> said of the edit; another child is started
+//                                                            -> it went well                 -> prepare here: the same
+//                                                            text, the same work
+//                                                            -> the child ended, or is late  -> said of the edit;
+//                                                            another child is started
 //   then -> child: the optimised code                        -> it went well                 -> optimised here
 //
-// The child stays for the next edit, warm: a rehearsal costs as much as the preparation itself, not a program's start. Why the work is done
-// twice: docs/decisions/0020-an-edit-is-rehearsed.md.
+// The child stays for the next edit, warm: a rehearsal costs as much as the preparation itself, not a program's start.
+// Why the work is done twice: docs/decisions/0020-an-edit-is-rehearsed.md.
 #pragma once
 
 #include <cstdint>
@@ -38,18 +40,19 @@ int rehearse_edits(int input, int output);
 
 class Rehearsal {
  public:
-  // `seconds` by the clock is what a child has for an edit: a child that waits for something takes no time of the processor.
+  // `seconds` by the clock is what a child has for an edit: a child that waits for something takes no time of the
+  // processor.
   explicit Rehearsal(std::string program = "/proc/self/exe", double seconds = 60);
 
-  // Rehearses and prepares; takes as long as that takes. Where no child can be started the edit is prepared without. On any thread, one at a
-  // time.
+  // Rehearses and prepares; takes as long as that takes. Where no child can be started the edit is prepared without. On
+  // any thread, one at a time.
   [[nodiscard]] Prepared prepare(const Attempt& attempt);
   // From another thread: what is being rehearsed is given up, if something is.
   void cancel();
 
   enum class Optimised { not_yet, yes, never };
-  // Of what was prepared last, once: whether optimising it went well. `never`: the child ended on it, `why` says how. Between two calls of
-  // `prepare`, and does not wait.
+  // Of what was prepared last, once: whether optimising it went well. `never`: the child ended on it, `why` says how.
+  // Between two calls of `prepare`, and does not wait.
   [[nodiscard]] Optimised optimised(std::string& why);
 
  private:

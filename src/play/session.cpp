@@ -149,7 +149,8 @@ SourceText* Session::find_text(const std::string& name) {
   return found == texts_.end() ? nullptr : &*found;
 }
 
-// --- What pages say ---------------------------------------------------------------------------------------------------
+// --- What pages say
+// ---------------------------------------------------------------------------------------------------
 
 void Session::message(Listener from, std::string_view text) {
   const Json message = parse(text);
@@ -307,7 +308,8 @@ void Session::edit(Listener from, const Json& message) {
   begin_compiling();
 }
 
-// --- What becomes of texts --------------------------------------------------------------------------------------------
+// --- What becomes of texts
+// --------------------------------------------------------------------------------------------
 
 std::vector<Moved> Session::moved_parameters() const {
   const tactus_model& model = loop_->current().world->model();
@@ -487,7 +489,8 @@ void Session::free_aside(std::shared_ptr<emit_llvm::CompiledModel> code) {
     freeing_.push_back(std::async(std::launch::async, [old = std::move(code)]() mutable { old.reset(); }));
 }
 
-// --- What pages are told ----------------------------------------------------------------------------------------------
+// --- What pages are told
+// ----------------------------------------------------------------------------------------------
 
 Json Session::world_message() {
   Json message = {{"type", "world"}, {"generation", loop_->current().generation}};

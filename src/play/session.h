@@ -1,5 +1,5 @@
-// A person plays with a world: messages of pages in, worlds, frames and notes out (docs/protocol.md). One thread owns it; another
-// compiles what was edited, and the loop's runs.
+// A person plays with a world: messages of pages in, worlds, frames and notes out (docs/protocol.md). One thread owns
+// it; another compiles what was edited, and the loop's runs.
 //
 //   edit -> prepare, on a thread of its own -> loop.replace: the world goes on with the states of the same name
 //   set, pause, .. -> loop

@@ -1,5 +1,5 @@
-// A session as pages meet it: their messages in, what they are told out. Motions are compared with closed forms at the time of each
-// frame, so that no test depends on how fast the machine is.
+// A session as pages meet it: their messages in, what they are told out. Motions are compared with closed forms at the
+// time of each frame, so that no test depends on how fast the machine is.
 #include "play/session.h"
 
 #include <fmt/format.h>
@@ -185,7 +185,8 @@ struct Played {
   std::unique_ptr<Session> session;
 };
 
-// --- What a page is told ----------------------------------------------------------------------------------------------
+// --- What a page is told
+// ----------------------------------------------------------------------------------------------
 
 TEST(Session, HelloIsAnsweredByWorldStateAndDiagnostics) {
   Played played(decay);
@@ -363,7 +364,8 @@ TEST(Session, StatisticsComeFourTimesASecond) {
   EXPECT_EQ(told[0]["clients"], 2);
 }
 
-// --- What a page says -------------------------------------------------------------------------------------------------
+// --- What a page says
+// -------------------------------------------------------------------------------------------------
 
 TEST(Session, AParameterChangesTheMotionAndIsToldToAll) {
   Played played(decay);
@@ -544,7 +546,8 @@ TEST(Session, MutatedMessagesDoNoHarm) {
   EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
 }
 
-// --- Edits ------------------------------------------------------------------------------------------------------------
+// --- Edits
+// ------------------------------------------------------------------------------------------------------------
 
 TEST(Session, AnEditGoesOnWithStatesAndTime) {
   Played played(decay);
@@ -709,7 +712,8 @@ system
   EXPECT_NEAR(played.value(frame, "x"), std::exp(-frame.time), 1e-9);
 }
 
-// --- Failures, hands, files -------------------------------------------------------------------------------------------
+// --- Failures, hands, files
+// -------------------------------------------------------------------------------------------
 
 TEST(Session, AFailureIsToldAndResetBringsTheWorldBack) {
   Played played(explosion);
@@ -741,7 +745,8 @@ TEST(Session, AnEditMendsAFailedWorld) {
               1e-9);  // from its start: there was nothing to go on with
 }
 
-// --- The end of a world -----------------------------------------------------------------------------------------------
+// --- The end of a world
+// -----------------------------------------------------------------------------------------------
 
 std::string ending(const std::string& setting, const std::string& more = "") {
   return with(decay, "step_size = 0.001", "step_size = 0.001 " + setting) + more;
@@ -829,7 +834,8 @@ TEST(Session, StopWhenEndsAWorldWell) {
   EXPECT_EQ(played.session->ended()->text, "stopped at t = 0: at once");
 }
 
-// --- The hand -----------------------------------------------------------------------------------------------------------
+// --- The hand
+// -----------------------------------------------------------------------------------------------------------
 
 TEST(Session, WhoseHandIsRefusedHearsWhyOnceAndWhenItIsFree) {
   Played played(decay);
@@ -893,7 +899,8 @@ TEST(Session, OneListenerHoldsTheHand) {
   EXPECT_TRUE(settles_at(0.5));
 }
 
-// --- What a hand feels ------------------------------------------------------------------------------------------------
+// --- What a hand feels
+// ------------------------------------------------------------------------------------------------
 
 // A force of 100 N on a hand that is there, and how large it is in the frames.
 const std::string pushing = R"(simulation step_size = 0.001
@@ -1051,7 +1058,8 @@ TEST_F(Saving, TellsWhyNot) {
   fs::create_directories(folder_);
 }
 
-// --- Boundary values at other times -----------------------------------------------------------------------------------
+// --- Boundary values at other times
+// -----------------------------------------------------------------------------------
 
 // x'' = -x with x(0) = 0 and x(1) = 1 is sin t / sin 1.
 TEST(Session, BoundaryValuesAtOtherTimesAreMet) {
@@ -1096,7 +1104,8 @@ system
   }
 }
 
-// --- Files ------------------------------------------------------------------------------------------------------------
+// --- Files
+// ------------------------------------------------------------------------------------------------------------
 
 class InAFolder : public testing::Test {
  protected:
@@ -1151,9 +1160,11 @@ TEST(Meshes, ThePageAsksForWhatTheServerShows) {
   EXPECT_EQ(mesh_path("../arm.stl", "m.tact", {".."}), "@0/arm.stl");
 }
 
-// --- The energy's book ------------------------------------------------------------------------------------------------
+// --- The energy's book
+// ------------------------------------------------------------------------------------------------
 
-// Another world with another x comes and goes, another constant changes what is stored: none of it is the method's doing.
+// Another world with another x comes and goes, another constant changes what is stored: none of it is the method's
+// doing.
 TEST(Session, AnEditLeavesTheBookClosed) {
   const std::string swing = R"(simulation step_size = 0.01 solver = discrete_gradient
 constant k = 40;

@@ -1,10 +1,11 @@
-// A child process: this program once more, for work that may crash, hang or take all memory and must not take us with it.
+// A child process: this program once more, for work that may crash, hang or take all memory and must not take us with
+// it.
 //
 //   we --pipe--> its standard input        closed: it ends, in the middle of its work too (worker.h)
 //   we <--pipe-- its standard output
 //
-// It is started, not forked: we have threads and locked memory. It begins with ordinary scheduling and signals, whatever thread starts it, and in a
-// process group of its own, so that a ctrl-C at a terminal is ours alone.
+// It is started, not forked: we have threads and locked memory. It begins with ordinary scheduling and signals,
+// whatever thread starts it, and in a process group of its own, so that a ctrl-C at a terminal is ours alone.
 #pragma once
 
 #include <sys/types.h>
@@ -40,7 +41,8 @@ class Descriptor {
 
 enum class Messages { ours, nowhere };  // where standard error goes
 
-// Starts a program; `words` begin with its name. Its standard input and output are the descriptors. -1: the system has refused.
+// Starts a program; `words` begin with its name. Its standard input and output are the descriptors. -1: the system has
+// refused.
 [[nodiscard]] pid_t spawn(const std::string& program, std::vector<std::string> words, int input, int output,
                           Messages messages);
 

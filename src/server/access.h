@@ -1,6 +1,7 @@
-// Who is let in: enter the header fields of a request, leave verdicts. Knows the names of this server, tokens, and two secrets
-// for which they are exchanged, once each: the browsers carry one as a cookie, which they also show to servers on other ports of
-// this host; the page keeps the other, the key, which they do not. The cookie gives the page, both together the world.
+// Who is let in: enter the header fields of a request, leave verdicts. Knows the names of this server, tokens, and two
+// secrets for which they are exchanged, once each: the browsers carry one as a cookie, which they also show to servers
+// on other ports of this host; the page keeps the other, the key, which they do not. The cookie gives the page, both
+// together the world.
 //
 // Threads: any.
 #pragma once
@@ -33,7 +34,8 @@ class Access {
   // True once for every token.
   bool use_token(std::string_view token);
 
-  // For Set-Cookie. Browsers keep cookies by host without the port, so the name has the port in it: two servers at a time.
+  // For Set-Cookie. Browsers keep cookies by host without the port, so the name has the port in it: two servers at a
+  // time.
   std::string set_cookie() const;
   // Whether the value of a Cookie field has our secret in it.
   bool has_cookie(std::string_view cookies) const;

@@ -1,5 +1,5 @@
-// One thread, one io_context; a connection is one coroutine that reads requests until it ends or becomes a socket, and a
-// socket has a second one that writes. All that they share with other threads lies under one mutex: the outboxes.
+// One thread, one io_context; a connection is one coroutine that reads requests until it ends or becomes a socket, and
+// a socket has a second one that writes. All that they share with other threads lies under one mutex: the outboxes.
 #include "server/server.h"
 
 #include <utility>  // before Boost 1.74, which forgets it
@@ -93,8 +93,8 @@ struct Connection {
   bool is_to_drop = false;   // guarded by Impl::mutex_
 };
 
-// Everything comes from this server, and the page speaks to nobody else. Styles may be inline because CodeMirror writes its
-// own into <style>; they can fetch nothing from elsewhere.
+// Everything comes from this server, and the page speaks to nobody else. Styles may be inline because CodeMirror writes
+// its own into <style>; they can fetch nothing from elsewhere.
 std::string page_policy(std::string_view host) {
   return "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; connect-src 'self' ws://" +
          std::string(host) +

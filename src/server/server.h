@@ -1,5 +1,6 @@
 // The page and the socket of `tactus play`, on the loopback interface: enter bytes of a browser, of which nothing is
-// trusted; leave whole text messages to a Handler. What is sent goes to every browser that was let in by a one-time token.
+// trusted; leave whole text messages to a Handler. What is sent goes to every browser that was let in by a one-time
+// token.
 //
 //   browser --HTTP--> Access (Host, Origin, cookie) --> assets, files
 //                                                  \--> WebSocket --> Handler::message
@@ -35,8 +36,8 @@ struct Timeouts {
   std::chrono::milliseconds idle{30'000};     // a socket that says nothing; it is pinged after half of that
 };
 
-// How fast one client may speak: a message costs 1, and another 1 for every 4096 bytes. A mouse sends 1000 a second; what
-// it sent while the handler was busy comes at once.
+// How fast one client may speak: a message costs 1, and another 1 for every 4096 bytes. A mouse sends 1000 a second;
+// what it sent while the handler was busy comes at once.
 struct Rate {
   double per_second = 4000;
   double at_once = 8000;  // after a pause
@@ -80,12 +81,12 @@ class Server {
   // The same with a fresh token, for another browser. The 16 youngest tokens are valid.
   std::string new_url();
 
-  // Text in UTF-8. Messages reach a client in the order in which they were sent; one that has gone gets nothing. A client
-  // for which more waits than server/limits.h says is dropped.
+  // Text in UTF-8. Messages reach a client in the order in which they were sent; one that has gone gets nothing. A
+  // client for which more waits than server/limits.h says is dropped.
   void send(Client client, std::string text);
   void send_all(std::string text);
-  // To all, as a binary message. A newer frame takes the place of one that still waits; no frame overtakes a message that
-  // was sent before it.
+  // To all, as a binary message. A newer frame takes the place of one that still waits; no frame overtakes a message
+  // that was sent before it.
   void send_frame(std::span<const std::byte> frame);
 
   std::size_t clients() const;

@@ -1,5 +1,5 @@
-// Getting in, requests, beginning and end, against raw bytes (docs/server.md). Each test fails without the rule it is named
-// for.
+// Getting in, requests, beginning and end, against raw bytes (docs/server.md). Each test fails without the rule it is
+// named for.
 #include "server/server.h"
 
 #include <fcntl.h>
@@ -337,7 +337,8 @@ TEST_F(ServerTest, ConnectionsAreCounted) {
     wires.emplace_back(server_->port());
     EXPECT_TRUE(is_served(wires.back())) << i;
   }
-  // The first to come keep their places; the one that got the cookie may not have left yet. Of the others some had to go.
+  // The first to come keep their places; the one that got the cookie may not have left yet. Of the others some had to
+  // go.
   for (std::size_t i = 0; i + 1 < max_connections; ++i) EXPECT_TRUE(is_served(wires[i])) << i;
   EXPECT_TRUE(wires[max_connections].ends());
   EXPECT_TRUE(is_served(wires.back()));

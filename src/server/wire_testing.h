@@ -1,5 +1,5 @@
-// A browser without manners, for tests: raw bytes over TCP, requests and WebSocket frames put together by hand, so that a
-// test can send what no library would. Nothing here is shared with the server.
+// A browser without manners, for tests: raw bytes over TCP, requests and WebSocket frames put together by hand, so that
+// a test can send what no library would. Nothing here is shared with the server.
 #pragma once
 
 #include <arpa/inet.h>

@@ -4,8 +4,8 @@
 //   symbol_name = 1e-10;
 //   other_name  = "text";
 //
-// The format of the SimSect user's manual (CSE-TR-436-00), 2.4.1. Beyond it, a comment may stand behind a statement, and a name may
-// be written as in a model: `p'[2]`, `leg[1].k`.
+// The format of the SimSect user's manual (CSE-TR-436-00), 2.4.1. Beyond it, a comment may stand behind a statement,
+// and a name may be written as in a model: `p'[2]`, `leg[1].k`.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,8 @@ struct Assignment {
   std::string text;   // without its quotes; neither quotes nor ends of lines in it
 };
 
-// In the order of the file. What is wrong is reported and left out; the rest is still read. Warns of names that are given twice.
+// In the order of the file. What is wrong is reported and left out; the rest is still read. Warns of names that are
+// given twice.
 [[nodiscard]] std::vector<Assignment> read_init_file(std::uint32_t file, const diag::SourceMap& sources,
                                                      diag::Sink& diags);
 
@@ -37,8 +38,8 @@ struct NamedNumber {
   double value = 0;
 };
 
-// Numbers in the shortest form that reads back as the same bits; what is not finite stands as a comment, for the format has no
-// word for it.
+// Numbers in the shortest form that reads back as the same bits; what is not finite stands as a comment, for the format
+// has no word for it.
 [[nodiscard]] std::string write_init_file(std::string_view comment, const std::vector<NamedNumber>& numbers);
 
 }  // namespace simsect

@@ -1,8 +1,10 @@
-// Symbols of initialisation files -> what they mean for one model: settings of the integrator, values of parameters, starts of states.
+// Symbols of initialisation files -> what they mean for one model: settings of the integrator, values of parameters,
+// starts of states.
 //
-// The integrator's symbols and their defaults are those of the SimSect user's manual (CSE-TR-436-00), 2.4.2; `maxStopIterations`
-// and `rkPower` of its figure 1 are `maxStopIter` and `power` of its list. All other symbols are parameters, constants and states by
-// name. A name that SimSect could not write, `p'[2]`, is the symbol `pdot_2`; both are understood.
+// The integrator's symbols and their defaults are those of the SimSect user's manual (CSE-TR-436-00), 2.4.2;
+// `maxStopIterations` and `rkPower` of its figure 1 are `maxStopIter` and `power` of its list. All other symbols are
+// parameters, constants and states by name. A name that SimSect could not write, `p'[2]`, is the symbol `pdot_2`; both
+// are understood.
 #pragma once
 
 #include <cstdint>

@@ -3,7 +3,8 @@
 #include "kernel/elementary.h"
 #include "kernel/sections.h"
 
-/* An unsigned integer, the least significant word first. 2 * 10^324 times 10, the largest number that is met, has 1081 bits. */
+/* An unsigned integer, the least significant word first. 2 * 10^324 times 10, the largest number that is met, has 1081
+ * bits. */
 enum { TK_LIMBS = 40 };
 typedef struct tk_long {
   uint32_t limbs[TK_LIMBS];

@@ -1,7 +1,7 @@
 /* A finite double -> decimal digits, without a library: exact arithmetic on long integers.
  *
- * Method: Burger and Dybvig, Printing Floating-Point Numbers Quickly and Accurately, PLDI 1996, section 3. Cost: digits times the
- * length of the integers, at most 40 words of 32 bits; about a microsecond for numbers of everyday size. */
+ * Method: Burger and Dybvig, Printing Floating-Point Numbers Quickly and Accurately, PLDI 1996, section 3. Cost: digits
+ * times the length of the integers, at most 40 words of 32 bits; about a microsecond for numbers of everyday size. */
 #ifndef TACTUS_WORDS_DECIMAL_H
 #define TACTUS_WORDS_DECIMAL_H
 

@@ -218,8 +218,8 @@ static const tk_heard* tk_listen(const tactus_model* whole, const tactus_instanc
   return rooms.heard;
 }
 
-/* The events that follow one another for ever at this instant: *first is the place of that which stands first in the text among the last
- * so many that were heard. 0 where they do not repeat. */
+/* The events that follow one another for ever at this instant: *first is the place of that which stands first in the
+ * text among the last so many that were heard. 0 where they do not repeat. */
 static uint32_t tk_endless_chain(const tk_heard* heard, uint32_t* first) {
   const uint32_t count = heard->count;
   for (uint32_t period = 1; 3 * period <= count; period++) {
@@ -448,7 +448,8 @@ static tk_failed_row tk_failed_place(const tactus_model* model, int32_t row) {
   return place;
 }
 
-/* The states of a constraint that the person gave a start, or the others: how many, and into `text` their names if there is one. */
+/* The states of a constraint that the person gave a start, or the others: how many, and into `text` their names if
+ * there is one. */
 static uint32_t tk_put_states_of(tk_text* text, const tactus_model* model, int32_t constraint, int are_given) {
   uint32_t count = 0;
   if (constraint < 0) return 0;

@@ -1,5 +1,6 @@
-/* A failed call of the kernel -> words: what happened, when, where in the model's text, with which values. The host and the main of
- * exported C both tell it by these, so that they tell the same. Freestanding C, no allocation; a text that does not fit is cut. */
+/* A failed call of the kernel -> words: what happened, when, where in the model's text, with which values. The host and
+ * the main of exported C both tell it by these, so that they tell the same. Freestanding C, no allocation; a text that
+ * does not fit is cut. */
 #ifndef TACTUS_WORDS_FAILURE_H
 #define TACTUS_WORDS_FAILURE_H
 
@@ -31,8 +32,8 @@ typedef struct tk_listening {
   int32_t is_asked;
 } tk_listening;
 
-/* Bytes, aligned to 8, in which the last instant is tried out again: for a model of so many structures, doubles (layout.size) and
- * states. */
+/* Bytes, aligned to 8, in which the last instant is tried out again: for a model of so many structures, doubles
+ * (layout.size) and states. */
 #define TK_WORDS_ROOM(structure_count, doubles, state_count)                                                        \
   (sizeof(tk_heard) + 8 + sizeof(tactus_model) + ((structure_count) + 1) * (sizeof(tk_listening) + sizeof(void*)) + \
    sizeof(tactus_instance) + 8 * ((uint64_t)(doubles) + (uint64_t)(state_count)))
@@ -40,12 +41,13 @@ static inline uint64_t tk_words_room(const tactus_model* model) {
   return TK_WORDS_ROOM(model->structure_count, model->layout.size, model->state_count);
 }
 
-/* `instance` as the failing call left it. is_starting: it failed before the first step. room: tk_words_room bytes, or null; then it is not
- * found out which events follow one another without end. Returns the line of the model's text, or 0. */
+/* `instance` as the failing call left it. is_starting: it failed before the first step. room: tk_words_room bytes, or
+ * null; then it is not found out which events follow one another without end. Returns the line of the model's text, or
+ * 0. */
 uint32_t tk_describe_failure(const tactus_model* model, const tactus_instance* instance, int status, int is_starting,
                              void* room, tk_text* text, tk_text* hint);
-/* After a fixed step of length h that failed in a block: the instant at which it did, and into *states those there, which lie in
- * `room`. 0 when it is not found. */
+/* After a fixed step of length h that failed in a block: the instant at which it did, and into *states those there,
+ * which lie in `room`. 0 when it is not found. */
 int tk_find_failed_evaluation(const tactus_model* model, const tactus_instance* instance, int solver, double h,
                               void* room, double* time, const double** states);
 /* A delay that lasts `duration` and cannot be run: with fixed steps of `step` none may be shorter. */

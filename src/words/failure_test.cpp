@@ -1,4 +1,5 @@
-// Every status has words of its own, whatever the indices of a failed call are: they are of blocks, states, events, constraints or nothing.
+// Every status has words of its own, whatever the indices of a failed call are: they are of blocks, states, events,
+// constraints or nothing.
 #include "words/failure.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ int rest(const tactus_model* model, tactus_instance*, double, const double*, dou
   return TACTUS_OK;
 }
 
-// A table filled by hand: two states, a block, two transitions, a relation, a constraint and a condition. Nothing moves.
+// A table filled by hand: two states, a block, two transitions, a relation, a constraint and a condition. Nothing
+// moves.
 class Failure : public testing::Test {
  protected:
   Failure() {

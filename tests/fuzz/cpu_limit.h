@@ -1,5 +1,5 @@
-// What one input may take: so much processor time, whatever else the machine is busy with. libFuzzer's own limit counts by the clock; it
-// stays as the last resort against an input that waits for ever.
+// What one input may take: so much processor time, whatever else the machine is busy with. libFuzzer's own limit counts
+// by the clock; it stays as the last resort against an input that waits for ever.
 #pragma once
 
 namespace fuzz {

@@ -1,5 +1,5 @@
-// A text through the whole front end (lex, parse, expand, check, flatten, structure, lower, print as C; no LLVM), and what must hold
-// whatever the text is:
+// A text through the whole front end (lex, parse, expand, check, flatten, structure, lower, print as C; no LLVM), and
+// what must hold whatever the text is:
 //
 //   - every diagnostic points into its file, and shows as text and as valid JSON
 //   - a program without errors is lowered, one with errors is not

@@ -1,5 +1,5 @@
-// Bytes -> the CSV reader. The first byte chooses the options. Columns of a table are equally long and keep what was asked for; a table
-// that is written again reads back as itself.
+// Bytes -> the CSV reader. The first byte chooses the options. Columns of a table are equally long and keep what was
+// asked for; a table that is written again reads back as itself.
 #include <fmt/format.h>
 
 #include <cmath>

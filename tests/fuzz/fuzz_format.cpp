@@ -1,5 +1,5 @@
-// A text -> its layout. Tokens and comments stay, in their order; laying out once more changes nothing; only a mistake of the lexer stops
-// it. The first line chooses the kind of file (parts.h).
+// A text -> its layout. Tokens and comments stay, in their order; laying out once more changes nothing; only a mistake
+// of the lexer stops it. The first line chooses the kind of file (parts.h).
 #include <cctype>
 #include <cstdint>
 #include <cstdio>

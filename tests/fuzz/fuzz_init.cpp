@@ -1,5 +1,5 @@
-// Bytes -> the reader of SimSect's initialisation files, and what its symbols mean for a model with odd names. What is read lies in the
-// text and is finite; numbers that are written again read back as themselves.
+// Bytes -> the reader of SimSect's initialisation files, and what its symbols mean for a model with odd names. What is
+// read lies in the text and is finite; numbers that are written again read back as themselves.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

@@ -1,6 +1,6 @@
-// Messages of an editor -> the language server. An input is lines: each is the JSON of a message and is framed here; one that begins with
-// `!` is sent as it is, without the `!`. The stream ends behind the last; the server must end too, and all it answers is well framed
-// JSON.
+// Messages of an editor -> the language server. An input is lines: each is the JSON of a message and is framed here;
+// one that begins with `!` is sent as it is, without the `!`. The stream ends behind the last; the server must end too,
+// and all it answers is well framed JSON.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>

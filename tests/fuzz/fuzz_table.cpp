@@ -1,5 +1,6 @@
-// Bytes -> the tables that a program names: `table("f.csv")`, of one column or all, and as a map. The first byte chooses the column. Every
-// diagnostic lies in its file; what is read is finite and increases, and has a slope at every knot.
+// Bytes -> the tables that a program names: `table("f.csv")`, of one column or all, and as a map. The first byte
+// chooses the column. Every diagnostic lies in its file; what is read is finite and increases, and has a slope at every
+// knot.
 #include <cmath>
 #include <cstdint>
 #include <string>

@@ -1,5 +1,5 @@
-// A text -> the front end; parts.h says how an input is read. Two targets are made of this: fuzz_text, with libFuzzer's own mutations,
-// finds what is not a program at all; fuzz_programs, with mutate.h, what is nearly one.
+// A text -> the front end; parts.h says how an input is read. Two targets are made of this: fuzz_text, with libFuzzer's
+// own mutations, finds what is not a program at all; fuzz_programs, with mutate.h, what is nearly one.
 #include "cpu_limit.h"
 #include "front_end.h"
 

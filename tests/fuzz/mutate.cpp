@@ -131,8 +131,9 @@ constexpr std::string_view declarations[] = {
     "check $.phase1 || $.failed -> $.Idle;",
 };
 
-// Whole parts that compile by themselves, in front of or behind any program: `%` is a number that the names of the part end with, so
-// that they are its own; `$`, `#` and `@` as above. What reads `@` may be refused, what stands beside it is not.
+// Whole parts that compile by themselves, in front of or behind any program: `%` is a number that the names of the part
+// end with, so that they are its own; `$`, `#` and `@` as above. What reads `@` may be refused, what stands beside it
+// is not.
 constexpr std::string_view parts[] = {
     "boundary q%(0) = 1; p%(0) = 0; system q%' = p%; p%' = -q%; energy H% = p%^2 / 2 + q%^2 / 2;",
     "boundary q%(0) = 1; p%(0) = 0; system q%' = p%; p%' = -sin(q%) - p% / # + @; energy H% = p%^2 / 2 - cos(q%);",

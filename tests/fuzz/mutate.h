@@ -1,8 +1,9 @@
-// Changes programs as a person would who does not know what they are doing: by tokens, expressions and whole statements, so that
-// most of what comes out still parses and reaches the passes behind the parser.
+// Changes programs as a person would who does not know what they are doing: by tokens, expressions and whole
+// statements, so that most of what comes out still parses and reaches the passes behind the parser.
 //
-// A text is cut into pieces, each a token with the blanks and comments before it; all pieces together are the text again. Statements
-// are runs of pieces up to a `;`, or up to the bracket that closes one that stands in them, at any depth. Nothing is held to be valid.
+// A text is cut into pieces, each a token with the blanks and comments before it; all pieces together are the text
+// again. Statements are runs of pieces up to a `;`, or up to the bracket that closes one that stands in them, at any
+// depth. Nothing is held to be valid.
 #pragma once
 
 #include <cstdint>

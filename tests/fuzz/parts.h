@@ -3,7 +3,8 @@
 //   use "lib.tact";            the first part is model.tact
 //   system x' = 1;
 //   //set k=3                  --set k=3
-//   //= model.ridl             from here on another file: a .phydl or .ridl is compiled together with the first part, any other
+//   //= model.ridl             from here on another file: a .phydl or .ridl is compiled together with the first part,
+//   any other
 //   clock = ..                 is there for `use` and `table` to find
 //
 // A first part of blanks only is left out when another part is compiled.

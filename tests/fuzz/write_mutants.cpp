@@ -1,7 +1,9 @@
-// write_mutants FOLDER SEED COUNT INPUT..: random programs for what is fuzzed from outside (black_box.py). Enters: programs (parts.h);
-// leaves: FOLDER/0, FOLDER/1, .., each with the files of one program that has no errors; every eighth is whatever came out.
+// write_mutants FOLDER SEED COUNT INPUT..: random programs for what is fuzzed from outside (black_box.py). Enters:
+// programs (parts.h); leaves: FOLDER/0, FOLDER/1, .., each with the files of one program that has no errors; every
+// eighth is whatever came out.
 //
-// The front end of this build says what has errors; a text that breaks it is in FOLDER/last, and the program ends as a fuzz target does.
+// The front end of this build says what has errors; a text that breaks it is in FOLDER/last, and the program ends as a
+// fuzz target does.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

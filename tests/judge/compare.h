@@ -1,12 +1,13 @@
 // One model, by the compiler and by the judge.
 //
-// Both are run twice, the second time finer. What changes between the two runs of one side is how far that side can be trusted:
+// Both are run twice, the second time finer. What changes between the two runs of one side is how far that side can be
+// trusted:
 //   allowed = 3 (change of the judge + change of the compiler's solver) + 1e-8 (1 + |value|),
-// each change the largest of that channel so far. For a method of order p the finer run is wrong by change / (2^p - 1): by 1/15
-// with Runge-Kutta, 1/3 for the multipliers of Radau; the solver's finer tolerance is 100 times smaller. So 3 times the change
-// leaves room for errors that grow behind an event, and the floor for rounding in Newton's and located times (1e-9 s). What may
-// change by more than 1e-4 says nothing and is not judged; so are values within 1e-6 s of a happening, where sides of a jump
-// may differ. A disagreement counts when it is still there at an eighth of the steps.
+// each change the largest of that channel so far. For a method of order p the finer run is wrong by change / (2^p - 1):
+// by 1/15 with Runge-Kutta, 1/3 for the multipliers of Radau; the solver's finer tolerance is 100 times smaller. So 3
+// times the change leaves room for errors that grow behind an event, and the floor for rounding in Newton's and located
+// times (1e-9 s). What may change by more than 1e-4 says nothing and is not judged; so are values within 1e-6 s of a
+// happening, where sides of a jump may differ. A disagreement counts when it is still there at an eighth of the steps.
 #pragma once
 
 #include <map>

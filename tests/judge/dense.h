@@ -1,5 +1,5 @@
-// Dense linear algebra of the judge: Gaussian elimination with partial pivoting on scaled rows, and Gram and Schmidt's search for
-// rows that depend on each other. Row-major.
+// Dense linear algebra of the judge: Gaussian elimination with partial pivoting on scaled rows, and Gram and Schmidt's
+// search for rows that depend on each other. Row-major.
 #pragma once
 
 #include <cstddef>

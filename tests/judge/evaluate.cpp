@@ -27,8 +27,8 @@ bool has_pieces(Op op) {
   }
 }
 
-// Slopes of the monotone cubic: F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5(2), 1984; ends as in C. Moler,
-// Numerical Computing with MATLAB, section 3.4.
+// Slopes of the monotone cubic: F. N. Fritsch and J. Butland, SIAM J. Sci. Stat. Comput. 5(2), 1984; ends as in C.
+// Moler, Numerical Computing with MATLAB, section 3.4.
 std::vector<double> slopes_of(const std::vector<double>& x, const std::vector<double>& v) {
   const std::size_t n = x.size();
   std::vector<double> h, d, s(n, 0.0);

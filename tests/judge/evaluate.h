@@ -1,11 +1,11 @@
 // The value of expressions by walking their trees, with the standard library's functions.
 //
-// Enters: a flat model, an assignment of numbers to leaves. Leaves: the value of every expression that the equations reach, each
-// once, since they are shared.
+// Enters: a flat model, an assignment of numbers to leaves. Leaves: the value of every expression that the equations
+// reach, each once, since they are shared.
 //
-// What has corners or jumps is made of smooth pieces: a relation is true or false, floor has a value, abs a sign, a table an
-// interval, noise a sample. Evaluation may be told which pieces to use (and then continues them smoothly), and can tell which
-// ones hold.
+// What has corners or jumps is made of smooth pieces: a relation is true or false, floor has a value, abs a sign, a
+// table an interval, noise a sample. Evaluation may be told which pieces to use (and then continues them smoothly), and
+// can tell which ones hold.
 #pragma once
 
 #include <cstdint>
@@ -76,7 +76,8 @@ class Evaluator {
   std::vector<std::vector<std::uint32_t>> reading_equations_;  // by leaf
 };
 
-// A function through samples, as docs/language.md says; written from the papers that src/kernel/table.c names, not from it.
+// A function through samples, as docs/language.md says; written from the papers that src/kernel/table.c names, not from
+// it.
 double interpolate(tactus_table_method method, const std::vector<double>& x, const std::vector<double>& values,
                    double at, int piece, std::uint32_t order);
 // -1 before the first sample, n - 1 behind the last of n.

@@ -73,7 +73,8 @@ class Run {
   }
   std::size_t variable_count() const { return model_.variables.size(); }
 
-  // --- What stands in F besides the variables ---------------------------------------------------------------------------
+  // --- What stands in F besides the variables
+  // ---------------------------------------------------------------------------
 
   enum class Side { before, after };
 
@@ -144,7 +145,8 @@ class Run {
     past.values.push_back(std::move(values));
   }
 
-  // --- Solving F at one time --------------------------------------------------------------------------------------------
+  // --- Solving F at one time
+  // --------------------------------------------------------------------------------------------
 
   void residuals(std::vector<double>& r) const {
     r.resize(variable_count());
@@ -219,8 +221,8 @@ class Run {
     return false;
   }
 
-  // d/dt of the constraints where the states follow their derivatives: forward differences of order 4, for what lies before may be
-  // on another side of a jump.
+  // d/dt of the constraints where the states follow their derivatives: forward differences of order 4, for what lies
+  // before may be on another side of a jump.
   void constraints_along_the_motion(const Point& point, const Pieces& pieces, std::vector<double>& out) {
     constexpr double h = 1e-3;
     constexpr double weights[] = {-25.0 / 12, 4, -3, 4.0 / 3, -0.25};
@@ -332,8 +334,8 @@ class Run {
     throw Trouble("no consistent values: Newton's method does not come to an end");
   }
 
-  // The highest derivatives, or what F determines, at `now_`, on the pieces that hold there. At the start delays give what their
-  // sources are, and these may read them.
+  // The highest derivatives, or what F determines, at `now_`, on the pieces that hold there. At the start delays give
+  // what their sources are, and these may read them.
   void solve_now() {
     solve_now_once();
     for (int turn = 0; past_.empty() && turn < 50; ++turn) {
@@ -368,7 +370,8 @@ class Run {
     throw Trouble("relations that contradict themselves");
   }
 
-  // --- The start --------------------------------------------------------------------------------------------------------
+  // --- The start
+  // --------------------------------------------------------------------------------------------------------
 
   void begin() {
     now_.leaves.assign(leaves_.count, 0.0);
@@ -474,7 +477,8 @@ class Run {
     }
   }
 
-  // --- Events -----------------------------------------------------------------------------------------------------------
+  // --- Events
+  // -----------------------------------------------------------------------------------------------------------
 
   bool holds(const flat::Event& event) const { return now_.leaves[leaves_.at(event.condition.value, 0)] > 0.5; }
 
@@ -522,7 +526,8 @@ class Run {
     if (any) opinion_.happenings.push_back(now_.t);
   }
 
-  // --- Steps ------------------------------------------------------------------------------------------------------------
+  // --- Steps
+  // ------------------------------------------------------------------------------------------------------------
 
   // From now_ over h on the held pieces: its end, and what interpolation needs. False: not solvable.
   bool take(double h) {
@@ -558,8 +563,8 @@ class Run {
     return solve_tops(end_, held_);
   }
 
-  // Radau IIA, order 5: c, and the powers of the matrix A, for variables of several orders: a state that lies d orders below the
-  // highest derivative is h^d A^d of it, and a polynomial of what the step began with.
+  // Radau IIA, order 5: c, and the powers of the matrix A, for variables of several orders: a state that lies d orders
+  // below the highest derivative is h^d A^d of it, and a polynomial of what the step began with.
   struct Tableau {
     std::array<double, 3> c;
     std::array<std::array<double, 9>, 4> power;  // A^0 .. A^3

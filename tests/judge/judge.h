@@ -1,15 +1,19 @@
 // A second opinion on what a flat model does: no sorting, no symbols, no code.
 //
-// Enters: a flat model (what flatten makes), a step, times to look at. Leaves: every variable with its derivatives, and every
-// behaviour, at these times.
+// Enters: a flat model (what flatten makes), a step, times to look at. Leaves: every variable with its derivatives, and
+// every behaviour, at these times.
 //
-// All equations stand together as F(t, y, y', ..) = 0. Its unknowns are the highest derivatives; the lower ones are states.
-//   regular    dF / d(highest) can be inverted: the states move by the classical Runge-Kutta method of order 4, F is solved
+// All equations stand together as F(t, y, y', ..) = 0. Its unknowns are the highest derivatives; the lower ones are
+// states.
+//   regular    dF / d(highest) can be inverted: the states move by the classical Runge-Kutta method of order 4, F is
+//   solved
 //              at every stage as a whole, by damped Newton with differences and dense elimination
-//   otherwise  F holds hidden constraints (a pendulum in Cartesian coordinates, the derivative of a definition): the three-stage
-//              Radau IIA method on F itself (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.5 and VII.4)
-// Steps are constant between points where something happens. On a step every relation, floor, abs and table stays on its
-// piece (evaluate.h); where one leaves it, the time is found by bisection. Events as docs/language.md says.
+//   otherwise  F holds hidden constraints (a pendulum in Cartesian coordinates, the derivative of a definition): the
+//   three-stage
+//              Radau IIA method on F itself (Hairer and Wanner, Solving Ordinary Differential Equations II, IV.5 and
+//              VII.4)
+// Steps are constant between points where something happens. On a step every relation, floor, abs and table stays on
+// its piece (evaluate.h); where one leaves it, the time is found by bisection. Events as docs/language.md says.
 #pragma once
 
 #include <string>
@@ -37,7 +41,8 @@ struct Row {
   double t = 0;
   std::vector<double> leaves;  // Leaves::at
   std::vector<double> discrete;
-  // Highest derivatives of hidden constraints come from differences over the last steps: not yet, after short ones or a jump.
+  // Highest derivatives of hidden constraints come from differences over the last steps: not yet, after short ones or a
+  // jump.
   bool is_settled = true;
 };
 

@@ -90,8 +90,9 @@ TEST(Judge, DelaysRepeatTheirCorners) {
   EXPECT_NEAR(at(*model, opinion, "v", 0, 1), -1, 1e-12);
 }
 
-// Released from (1, 0): period 4 K(1/sqrt(2)) sqrt(L/g) = 2.367841947576237 with L = 1, g = 9.81; after a quarter it hangs down,
-// fastest, and the rod carries 3 m g. Radau IIA has order 5 in positions, 3 in velocities and 2 in the multiplier.
+// Released from (1, 0): period 4 K(1/sqrt(2)) sqrt(L/g) = 2.367841947576237 with L = 1, g = 9.81; after a quarter it
+// hangs down, fastest, and the rod carries 3 m g. Radau IIA has order 5 in positions, 3 in velocities and 2 in the
+// multiplier.
 TEST(Judge, PendulumInCartesianCoordinates) {
   const double period = 2.367841947576237;
   double place[2], speed[2], force[2];
@@ -113,7 +114,8 @@ TEST(Judge, PendulumInCartesianCoordinates) {
   EXPECT_GT(force[0] / force[1], 3.5);
 }
 
-// Ready before the compiler is: no trouble, the steps' halves agree, and what every constrained model here conserves holds.
+// Ready before the compiler is: no trouble, the steps' halves agree, and what every constrained model here conserves
+// holds.
 TEST(Judge, ConstrainedModelsCanBeJudged) {
   for (std::uint64_t seed = 1; seed <= 12; ++seed) {
     const judge::RandomModel random = judge::random_constrained_model(seed);

@@ -1,9 +1,9 @@
-// Random programs as source text, of every feature that can be simulated. The same seed is the same text, as long as the C++
-// compiler works out arguments in the same order.
+// Random programs as source text, of every feature that can be simulated. The same seed is the same text, as long as
+// the C++ compiler works out arguments in the same order.
 //
-// A model is made of parts, each of one feature, which read names of parts before them. They are tame: states are damped and
-// driven by bounded functions, algebraic equations are monotone or contractions, and what jumps (if, sign, floor, behaviours) reads
-// only earlier parts, so that nothing slides along its own edge.
+// A model is made of parts, each of one feature, which read names of parts before them. They are tame: states are
+// damped and driven by bounded functions, algebraic equations are monotone or contractions, and what jumps (if, sign,
+// floor, behaviours) reads only earlier parts, so that nothing slides along its own edge.
 #pragma once
 
 #include <cstdint>

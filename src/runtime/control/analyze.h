@@ -8,7 +8,8 @@
 //                     the poles of what no input reaches. Observability: the same of the transposed system
 //   zeros             Emami-Naeini and Van Dooren, Automatica 18(4), 1982, of the part that the input moves and the
 //                     output shows
-//   margins           crossings of |G| = 1 and of the negative real axis on a fine grid of frequencies, then bisection; and
+//   margins           crossings of |G| = 1 and of the negative real axis on a fine grid of frequencies, then bisection;
+//   and
 //                     where G is negative at 0 or at infinity
 #pragma once
 

@@ -194,9 +194,9 @@ bool dies_out(const Transfer& transfer) {
                                                 [](Complex p) { return p.real() < 0 && !is_on_axis(p); });
 }
 
-// A response that dies out, in windows that each are as long as all before, from the fastest motion until the last quarter
-// stays within a quarter of the band of 2 percent about the value at rest; each as fine as what still swings in it. Every
-// extremum is a sample.
+// A response that dies out, in windows that each are as long as all before, from the fastest motion until the last
+// quarter stays within a quarter of the band of 2 percent about the value at rest; each as fine as what still swings in
+// it. Every extremum is a sample.
 struct Course {
   std::vector<Sample> samples;
   double unit = 0;     // 2 percent are of this: the value at rest, or where that is 0 the largest

@@ -1,10 +1,14 @@
 // A linear system -> curves: its frequency response, and what a step of each input does.
 //
-//   Bode   magnitude and phase on a logarithmic grid about its poles and zeros, finer at resonances; the phase goes on without
+//   Bode   magnitude and phase on a logarithmic grid about its poles and zeros, finer at resonances; the phase goes on
+//   without
 //          jumps, down by 180 degrees across an undamped pole and up across such a zero
-//   step   x' = A x + b exactly on a uniform grid, by one matrix exponential (Van Loan, IEEE Trans. Automat. Control 23(3), 1978)
-//   rise, overshoot, settling time   read off the response itself, on grids that double until it rests, by cubics through
-//          values and slopes; beyond a million samples (swings damped by less than 5e-5) the envelope says when it settles
+//   step   x' = A x + b exactly on a uniform grid, by one matrix exponential (Van Loan, IEEE Trans. Automat. Control
+//   23(3), 1978)
+//   rise, overshoot, settling time   read off the response itself, on grids that double until it rests, by cubics
+//   through
+//          values and slopes; beyond a million samples (swings damped by less than 5e-5) the envelope says when it
+//          settles
 #pragma once
 
 #include <cstddef>

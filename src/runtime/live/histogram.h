@@ -1,5 +1,5 @@
-// Durations counted by size: one thread counts, any may read. Buckets are 1/16 of a power of two wide, so a quantile is right to
-// 6%; fixed memory whatever the number.
+// Durations counted by size: one thread counts, any may read. Buckets are 1/16 of a power of two wide, so a quantile is
+// right to 6%; fixed memory whatever the number.
 #pragma once
 
 #include <algorithm>

@@ -149,7 +149,8 @@ void Loop::set_period() {
 bool Loop::cancel_long_tick() {
   const std::int64_t began = tick_began_.load(std::memory_order_acquire);
   if (began == no_tick || now() - began < longest_tick) return false;
-  // Only the owner, whose thread this is, frees worlds: the one that ticks is among these. Another that waits to take over is spared.
+  // Only the owner, whose thread this is, frees worlds: the one that ticks is among these. Another that waits to take
+  // over is spared.
   Running* const in = ticking_.load(std::memory_order_relaxed);
   if (tick_began_.load(std::memory_order_acquire) != began) return false;
   if (in == current_.get()) {

@@ -1,9 +1,11 @@
-// The clock's thread: ticks of a world at absolute deadlines. Others send it commands and read what it shows; none of them can make it
-// wait. On it nothing allocates, locks, throws or blocks: its only system call is clock_nanosleep (docs/real-time.md). Beside it the guard,
-// a thread that looks after the port to the hand every millisecond, whatever the loop is doing.
+// The clock's thread: ticks of a world at absolute deadlines. Others send it commands and read what it shows; none of
+// them can make it wait. On it nothing allocates, locks, throws or blocks: its only system call is clock_nanosleep
+// (docs/real-time.md). Beside it the guard, a thread that looks after the port to the hand every millisecond, whatever
+// the loop is doing.
 //
 //   deadline n   = base + n * period / speed, on CLOCK_MONOTONIC
-//   late         all ticks that are due are made up for, as long as that is within `most_lag`; beyond it the world's time slips
+//   late         all ticks that are due are made up for, as long as that is within `most_lag`; beyond it the world's
+//   time slips
 //                against the clock, which is counted, and others get a tenth of the processor
 //   failed       the world stands still, the force fades, until another world takes over
 //   ended        the same, behind the tick that reached the world's end
@@ -71,7 +73,8 @@ class Loop {
   [[nodiscard]] bool step();  // one tick, then pause
   [[nodiscard]] bool set_speed(double speed);
   [[nodiscard]] bool set_parameter(std::uint32_t generation, std::uint32_t index, double value);
-  // `next` was started and, if `goes_on`, planned to take over from current(). Refused, and `next` stays, while another waits.
+  // `next` was started and, if `goes_on`, planned to take over from current(). Refused, and `next` stays, while another
+  // waits.
   [[nodiscard]] bool replace(std::unique_ptr<Running>& next, bool goes_on);
   void hand(const Pointer& pointer);
 

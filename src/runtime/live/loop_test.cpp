@@ -16,8 +16,8 @@
 #define HAS_OWN_MALLOC 1
 #endif
 
-// A guard around the allocator: calls of it are counted on the loop's thread from its first tick on. A sanitizer has an allocator of its
-// own, so there the guard is left out.
+// A guard around the allocator: calls of it are counted on the loop's thread from its first tick on. A sanitizer has an
+// allocator of its own, so there the guard is left out.
 namespace {
 std::atomic<int> allocations_on_the_loop = 0;
 std::atomic<bool> is_watched = false;

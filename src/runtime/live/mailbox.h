@@ -1,5 +1,5 @@
-// The newest of something, from one thread to one other; neither waits. Three copies: the writer's, the reader's, and the one
-// between them, which both exchange for their own.
+// The newest of something, from one thread to one other; neither waits. Three copies: the writer's, the reader's, and
+// the one between them, which both exchange for their own.
 #pragma once
 
 #include <array>

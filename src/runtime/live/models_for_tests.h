@@ -5,8 +5,8 @@
 
 namespace live {
 
-// A ball on a spring and a damper behind the hand: m x'' = k (u - x) + b (u' - x'), force on the hand its opposite. Parameters k, b.
-// Outputs: x, u, hand.force.
+// A ball on a spring and a damper behind the hand: m x'' = k (u - x) + b (u' - x'), force on the hand its opposite.
+// Parameters k, b. Outputs: x, u, hand.force.
 struct Dragged : sim::HandFilled {
   std::vector<tactus_port> ports;
 

@@ -60,7 +60,8 @@ Planner::~Planner() {
   if (worker_.joinable()) worker_.join();
 }
 
-// --- The loop's side ----------------------------------------------------------------------------------------------------
+// --- The loop's side
+// ----------------------------------------------------------------------------------------------------
 
 int Planner::begin_due(const tactus_model* table, tactus_instance* instance) {
   if (!is_waiting_) ++tick_;
@@ -130,7 +131,8 @@ int Planner::take_motion(const tactus_model* table, tactus_instance* instance, Q
   std::copy_n(from + layout.parameters, model_.parameter_count, to + layout.parameters);
   std::memcpy(static_cast<void*>(instance), question.motion.data(), question.motion.size() * sizeof(double));
   instance->first_stage_valid = 0;
-  // What other plans were asked for belongs to the motion that is left; on this one they have begun, or will be asked for.
+  // What other plans were asked for belongs to the motion that is left; on this one they have begun, or will be asked
+  // for.
   for (const auto& other : questions_) {
     other->is_wanted = false;
     other->asked = 0;
@@ -179,7 +181,8 @@ bool Planner::is_in_modes(const tactus_instance* instance, const std::vector<dou
   return true;
 }
 
-// --- The worker's side --------------------------------------------------------------------------------------------------
+// --- The worker's side
+// --------------------------------------------------------------------------------------------------
 
 bool Planner::work() {
   bool any = false;
@@ -232,7 +235,8 @@ int Planner::look_ahead(Question& question) {
   return status;
 }
 
-// From before the tick in which the guard held, as a batch run goes: plans begin when their guards hold, and the search takes no time.
+// From before the tick in which the guard held, as a batch run goes: plans begin when their guards hold, and the search
+// takes no time.
 bool Planner::begin_on_time(Question& question) {
   const tactus_model* table = question.table;
   tactus_instance* instance = copy_.get();

@@ -1,21 +1,24 @@
-// Plans in real time: searched for on a thread of their own, begun at an instant that was settled when they were asked for
-// (docs/decisions/0016). The loop's thread never waits for a search.
+// Plans in real time: searched for on a thread of their own, begun at an instant that was settled when they were asked
+// for (docs/decisions/0016). The loop's thread never waits for a search.
 //
 //   t            a plan's guard holds behind a tick: a copy of the Instance goes to the worker, the world goes on
-//   the worker   lets the copy run on to t + budget as the loop will, inputs standing still and no plan beginning, and searches there
+//   the worker   lets the copy run on to t + budget as the loop will, inputs standing still and no plan beginning, and
+//   searches there
 //   t + budget   the plan begins at that tick with what was found, whatever its guard says by then; or it has failed
 //
-// Where no values are found for t + budget, the worker goes back to the tick in which the guard held: from there the copy runs as a batch run
-// does, the plan beginning at its very instant, up to t + budget. If that succeeds, the world is put there: from then on it is where it would
-// be had nobody waited. A car that must leave the road at the foot of a ramp cannot leave it 20 ms later.
+// Where no values are found for t + budget, the worker goes back to the tick in which the guard held: from there the
+// copy runs as a batch run does, the plan beginning at its very instant, up to t + budget. If that succeeds, the world
+// is put there: from then on it is where it would be had nobody waited. A car that must leave the road at the foot of a
+// ramp cannot leave it 20 ms later.
 //
-// An answer that is not there at t + budget is late: the plan is asked for again from where the world is then, with twice the budget. One
-// found for other modes than the world is in (something happened that the copy did not know of) is asked for again while its guard holds, else
-// it is dropped. When the eighth, with 2.56 s, is not in time either, or a late answer does not come within the budgets of all eight, the world stands still until it is
-// answered: ticks pass, time does not.
+// An answer that is not there at t + budget is late: the plan is asked for again from where the world is then, with
+// twice the budget. One found for other modes than the world is in (something happened that the copy did not know of)
+// is asked for again while its guard holds, else it is dropped. When the eighth, with 2.56 s, is not in time either, or
+// a late answer does not come within the budgets of all eight, the world stands still until it is answered: ticks pass,
+// time does not.
 //
-// Functions marked RT are for the loop's thread: no allocation, lock or system call. The worker looks for work a thousand times a second,
-// since waking it would be a system call.
+// Functions marked RT are for the loop's thread: no allocation, lock or system call. The worker looks for work a
+// thousand times a second, since waking it would be a system call.
 #pragma once
 
 #include <array>

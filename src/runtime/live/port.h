@@ -1,9 +1,9 @@
-// The port to a hand: the last thing between worlds and the device. Enters: a force a tick, and the news of the hand. Leaves: samples of
-// what the device gets, each limited by the clock time since the one before it (kernel/limiter.c).
+// The port to a hand: the last thing between worlds and the device. Enters: a force a tick, and the news of the hand.
+// Leaves: samples of what the device gets, each limited by the clock time since the one before it (kernel/limiter.c).
 //
-// It outlives worlds. Two threads take samples: the loop at the end of each tick, the guard every millisecond. So a force ends when it
-// must, whatever the loop is doing: a tick that does not end, a hand that left or fell silent, a pause. Between slow ticks the guard brings
-// the force to where the world wants it, by the same limits.
+// It outlives worlds. Two threads take samples: the loop at the end of each tick, the guard every millisecond. So a
+// force ends when it must, whatever the loop is doing: a tick that does not end, a hand that left or fell silent, a
+// pause. Between slow ticks the guard brings the force to where the world wants it, by the same limits.
 //
 // Neither thread waits: of two that come at the same time one takes the sample, and the other leaves it at that.
 #pragma once
@@ -42,7 +42,8 @@ class Port {
   void give(std::int64_t now, const Force& force);
   // No world gives any: it is paused, has failed or has ended.
   void withdraw(std::int64_t now);
-  // The mean of what the device got since the last call: what a hand that moved evenly since then took or gave is that force times its way.
+  // The mean of what the device got since the last call: what a hand that moved evenly since then took or gave is that
+  // force times its way.
   [[nodiscard]] Force mean(std::int64_t now);
   // Another world gives the force from here on.
   void begin_world();

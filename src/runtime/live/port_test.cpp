@@ -1,5 +1,5 @@
-// What a hand gets, by the clock: ticks that are late, come in bursts or never, commands, faults, hands that leave or fall silent. The
-// clock is the test's own, so nothing here depends on the machine.
+// What a hand gets, by the clock: ticks that are late, come in bursts or never, commands, faults, hands that leave or
+// fall silent. The clock is the test's own, so nothing here depends on the machine.
 #include "runtime/live/port.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +67,8 @@ class Judge {
   std::string complaint_;
 };
 
-// Time that moves when somebody sleeps or works. Whatever is due on the way happens then: the guard, and what a test asks for.
+// Time that moves when somebody sleeps or works. Whatever is due on the way happens then: the guard, and what a test
+// asks for.
 class Simulated : public Clock {
  public:
   std::int64_t now() override {
@@ -356,8 +357,9 @@ TEST(Port, TheMeanIsWhatTheDeviceGotSinceTheLastTick) {
   EXPECT_NEAR(port.mean(5 * ms)[0], 6, 1e-12);  // held
 }
 
-// Random schedules: ticks of any length, late guards, bursts, commands, faults, failures, hands that come, leave and fall silent. What the
-// documents promise holds after every sample. TACTUS_SCHEDULES gives another number of them: docs/robustness.md tells of ten million.
+// Random schedules: ticks of any length, late guards, bursts, commands, faults, failures, hands that come, leave and
+// fall silent. What the documents promise holds after every sample. TACTUS_SCHEDULES gives another number of them:
+// docs/robustness.md tells of ten million.
 TEST(Port, RandomSchedulesKeepWhatIsPromised) {
   const char* asked = std::getenv("TACTUS_SCHEDULES");
   const std::int64_t schedules = asked ? std::atoll(asked) : 1'000'000;

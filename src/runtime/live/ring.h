@@ -1,5 +1,6 @@
-// One thread puts in, one takes out, neither waits for the other: a queue of fixed size. L. Lamport, "Specifying concurrent program
-// modules", ACM TOPLAS 5(2), 1983; each side keeps its own copy of the other's place and looks again only when that says stop.
+// One thread puts in, one takes out, neither waits for the other: a queue of fixed size. L. Lamport, "Specifying
+// concurrent program modules", ACM TOPLAS 5(2), 1983; each side keeps its own copy of the other's place and looks again
+// only when that says stop.
 #pragma once
 
 #include <array>

@@ -328,8 +328,8 @@ std::optional<World::BookPlaces> World::find_book(const tactus_model& model) {
 
 double World::invented() const { return book_ ? outputs_[book_->invented] : 0; }
 
-// An edit or a parameter may change what is stored: other states, another energy, another mass. Nobody's method made that, so the account
-// begins with it, and what came from nowhere before stays what it was.
+// An edit or a parameter may change what is stored: other states, another energy, another mass. Nobody's method made
+// that, so the account begins with it, and what came from nowhere before stays what it was.
 void World::keep_book(double invented_before) {
   if (!book_) return;
   const double change = invented() - invented_before;

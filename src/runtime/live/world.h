@@ -1,12 +1,12 @@
-// One model as it is played: an Instance, what a hand does to it, and what it shows. Enters: a table, a hand. Leaves: after every tick
-// the outputs and the force on the hand.
+// One model as it is played: an Instance, what a hand does to it, and what it shows. Enters: a table, a hand. Leaves:
+// after every tick the outputs and the force on the hand.
 //
 //   inputs     the hand's position and velocity as tk_follow estimates them, linear over the tick and continuous
 //   a tick     `substeps` fixed steps, events fired where they fall
 //   force      what the model writes to the hand, through tk_keep_passive, to the port (port.h), which limits it
 //
-// Functions marked RT may be called by the loop's thread: they do not allocate, lock, throw or block, and their work is bounded by the
-// model's own.
+// Functions marked RT may be called by the loop's thread: they do not allocate, lock, throw or block, and their work is
+// bounded by the model's own.
 #pragma once
 
 #include <array>
@@ -33,7 +33,8 @@ struct Timing {
   int solver = TACTUS_RK4;
   std::vector<std::string> notes;  // what is not as the text says, and why
 };
-// Ticks of `period`; 0: as often as the text has a hand served, else a thousand times a second. Steps at most as long as the text's.
+// Ticks of `period`; 0: as often as the text has a hand served, else a thousand times a second. Steps at most as long
+// as the text's.
 [[nodiscard]] Timing choose_timing(const tactus_model& model, double period);
 
 // What a tick may cost: others wait for it. All of it is known before the world begins.
@@ -68,7 +69,8 @@ struct Pointer {
   bool is_present = false;
 };
 
-// What stands in a person's place at every tick, in the world's time: a device that is simulated, a motion that is written down. Both are RT.
+// What stands in a person's place at every tick, in the world's time: a device that is simulated, a motion that is
+// written down. Both are RT.
 class Hand {
  public:
   virtual ~Hand() = default;
@@ -89,8 +91,8 @@ namespace flag {
 inline constexpr std::uint32_t paused = 1, hand = 2, controller = 4, limiter = 8, ended = 16, stalled = 32;
 }
 
-// For a mouse, from which nobody feels anything: what a desktop device would bear. A force that must end is zero within 20 ms: 15 for its
-// fall, one until the guard notices, and 4 that the guard may be late.
+// For a mouse, from which nobody feels anything: what a desktop device would bear. A force that must end is zero within
+// 20 ms: 15 for its fall, one until the guard notices, and 4 that the guard may be late.
 inline constexpr tk_limits mouse_limits = {
     .force = 8, .change = 2000, .jump = 2, .release = 0.015, .input_age = 0.25, .tick_age = 0.05};
 inline constexpr double follower_frequency = 200;  // 1/s: a delay of 10 ms
@@ -107,30 +109,33 @@ class World {
   World(const World&) = delete;
   World& operator=(const World&) = delete;
 
-  // The start, from parameters by their place in the table. Solves for it: not RT. A model with boundary values at other times needs
-  // its table with all tangents; the search takes every input for zero, and what it found is among timing().notes.
+  // The start, from parameters by their place in the table. Solves for it: not RT. A model with boundary values at
+  // other times needs its table with all tangents; the search takes every input for zero, and what it found is among
+  // timing().notes.
   [[nodiscard]] std::optional<sim::Failure> start(const std::vector<double>& parameters,
                                                   const tactus_model* with_tangents = nullptr);
-  // From here on plans are searched for by a thread of their own, and begin late (planner.h). A model without plans stays as it is. Not RT.
+  // From here on plans are searched for by a thread of their own, and begin late (planner.h). A model without plans
+  // stays as it is. Not RT.
   void plan_elsewhere();
   // How `before`'s motion goes on in this one: by name. Not RT; what take_over does was settled here.
   // Discrete values of the same name are kept where both say what they have; where the structure is the same, all are.
   void plan_to_take_over(const World& before, const std::vector<Named>& its_discrete = {},
                          const std::vector<Named>& discrete = {});
 
-  // From the next tick on `hand` touches this world, and no pointer. It tells its position at every tick, so nothing is estimated: the model sees
-  // it go straight from one to the next. Not RT.
+  // From the next tick on `hand` touches this world, and no pointer. It tells its position at every tick, so nothing is
+  // estimated: the model sees it go straight from one to the next. Not RT.
   void set_hand(std::shared_ptr<Hand> hand);
 
   // RT. Goes on where `before` is now.
   void take_over(const World& before);
-  // RT. One tick with this table, the same model's as at the start, which begins `now` by the clock. Else a status, the world being where
-  // it was.
+  // RT. One tick with this table, the same model's as at the start, which begins `now` by the clock. Else a status, the
+  // world being where it was.
   int tick(const tactus_model* table, const Pointer& pointer, std::int64_t now);
-  // RT. What the world gives to the hand after a tick that ended `now`. A simulated hand has a port of its own, in the world's time.
+  // RT. What the world gives to the hand after a tick that ended `now`. A simulated hand has a port of its own, in the
+  // world's time.
   void give_force(Port& port, std::int64_t now);
-  // RT. Whether it takes no more ticks: it has reached its text's `ending_time` (a tick's part beyond, where that falls into a tick), or a
-  // `stop when` held. A text without either has no end.
+  // RT. Whether it takes no more ticks: it has reached its text's `ending_time` (a tick's part beyond, where that falls
+  // into a tick), or a `stop when` held. A text without either has no end.
   bool has_ended() const;
   // The event of the `stop when` that held, once shown() says that it ended; -1: none did.
   std::int32_t stopped_by() const { return stopped_by_; }

@@ -52,7 +52,8 @@ TEST(World, TheHandIsFoundByItsPorts) {
   EXPECT_EQ(hand.force_count, 1u);
 }
 
-// x'' + x' + 4 x = 4 u + u' with u the critically damped follower of a step to 0.5: solved here by small steps of its own.
+// x'' + x' + 4 x = 4 u + u' with u the critically damped follower of a step to 0.5: solved here by small steps of its
+// own.
 TEST(World, TheBallFollowsAsItsEquationsSay) {
   const Dragged model;
   Played played(model.table);

@@ -1,9 +1,10 @@
-// What a person sees of a model. Its table in; drawings and plots with their places in the outputs section out, ready to be
-// sent to a page.
+// What a person sees of a model. Its table in; drawings and plots with their places in the outputs section out, ready
+// to be sent to a page.
 //
 //   a scene              as it is written
 //   else external GUI    what it is given or reads: vectors of 2 and 3 are balls with their traces, all else is plotted
-//   else                 states that are vectors of 2 and 3 are balls with their traces; without any, up to four scalars that
+//   else                 states that are vectors of 2 and 3 are balls with their traces; without any, up to four
+//   scalars that
 //                        move are plotted
 #pragma once
 

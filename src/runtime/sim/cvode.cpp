@@ -22,12 +22,12 @@ namespace sim {
 
 namespace {
 
-// Below this many states a dense factorisation costs less than KLU's bookkeeping, and above it less only for a matrix with more
-// entries than a quarter.
+// Below this many states a dense factorisation costs less than KLU's bookkeeping, and above it less only for a matrix
+// with more entries than a quarter.
 constexpr std::uint32_t dense_states = 50;
 
-// Where Newton's method failed, the Jacobian is made anew in each of so many steps that follow: with an old one, CVODE may take a
-// sum of corrections that shrink for an answer, and step over the end of a motion such as x' = -1 / (2 x).
+// Where Newton's method failed, the Jacobian is made anew in each of so many steps that follow: with an old one, CVODE
+// may take a sum of corrections that shrink for an answer, and step over the end of a motion such as x' = -1 / (2 x).
 constexpr int careful_steps = 50;
 constexpr long usual_setup_every = 20, usual_jacobian_every = 51;  // steps; CVODE's own
 // Even then it fails in a quarter of so many steps: there is no motion to follow.

@@ -1,5 +1,5 @@
-// CVODE behind a table: closed forms, published answers, rows, events, the sparse matrix beside the dense one; and the switch to
-// a stiff solver. BDF errs by a few tolerances a decade of time: its bounds here are 100 of them.
+// CVODE behind a table: closed forms, published answers, rows, events, the sparse matrix beside the dense one; and the
+// switch to a stiff solver. BDF errs by a few tolerances a decade of time: its bounds here are 100 of them.
 #include "runtime/sim/cvode.h"
 
 #include <gtest/gtest.h>

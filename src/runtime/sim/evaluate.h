@@ -1,5 +1,5 @@
-// Outputs without a trace in what the motion depends on: an algebraic block that is solved for them would otherwise start its
-// next search elsewhere, and a run would depend on what is recorded of it.
+// Outputs without a trace in what the motion depends on: an algebraic block that is solved for them would otherwise
+// start its next search elsewhere, and a run would depend on what is recorded of it.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace sim {
 
-// Fills the outputs section at (t, x). `scratch` has warm_count doubles. After a failure the warm section keeps what the
-// search ended with, for describe_failure; restore_warm puts it back.
+// Fills the outputs section at (t, x). `scratch` has warm_count doubles. After a failure the warm section keeps what
+// the search ended with, for describe_failure; restore_warm puts it back.
 inline int evaluate_outputs(const tactus_model& model, tactus_instance* instance, double t, const double* x,
                             std::span<double> scratch) {
   double* warm = tactus_data(instance) + model.layout.warm;

@@ -1,4 +1,5 @@
-// The start of a run, for people: what was given, what was found, what follows. A model's table in, values at starting_time out.
+// The start of a run, for people: what was given, what was found, what follows. A model's table in, values at
+// starting_time out.
 #pragma once
 
 #include <optional>

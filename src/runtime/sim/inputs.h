@@ -1,5 +1,5 @@
-// The inputs of a model, fed by recorded signals. Over a step an input is linear: its value at the step's start and the chord
-// to the step's end (abi/model.h: an input reads input + rate * (t - input_time)).
+// The inputs of a model, fed by recorded signals. Over a step an input is linear: its value at the step's start and the
+// chord to the step's end (abi/model.h: an input reads input + rate * (t - input_time)).
 #pragma once
 
 #include <cstddef>

@@ -199,8 +199,8 @@ int Lifted::constrain(const tactus_model* model, tactus_instance* outer, double 
   return self.leave(outer, self.inner_.constrain(&self.inner_, self.enter(outer), t, x, result));
 }
 
-// The discrete values and states after the event, and how they move: the event sees the states where it happens. What `fire` adds to
-// the sensitivities, for the instant moves, is taken from them here.
+// The discrete values and states after the event, and how they move: the event sees the states where it happens. What
+// `fire` adds to the sensitivities, for the instant moves, is taken from them here.
 int Lifted::fire_one(const tactus_model* model, tactus_instance* outer, std::uint32_t event) {
   const Lifted& self = of(model);
   const tactus_model& inner = self.inner_;

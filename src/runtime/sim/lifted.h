@@ -1,18 +1,18 @@
-// Sensitivities along a run: a model with tangents in, a model out whose states are (x, s_1 .. s_p), s_k being the derivative
-// of x by the k-th seed, a start of a state or a parameter. Every integrator of the kernel runs it as it is:
+// Sensitivities along a run: a model with tangents in, a model out whose states are (x, s_1 .. s_p), s_k being the
+// derivative of x by the k-th seed, a start of a state or a parameter. Every integrator of the kernel runs it as it is:
 //
 //   x' = f(t, x, p)      s_k' = (df/dx) s_k + df/dp_k      between events, by tangents of the derivative
 //
-// At an event time itself may move with the seed. For a relation with guard g that changes at tau (Rozenvasser, Autom. Remote Control 28,
-// 1967; Galan, Feehery and Barton, Appl. Numer. Math. 31, 1999):
+// At an event time itself may move with the seed. For a relation with guard g that changes at tau (Rozenvasser, Autom.
+// Remote Control 28, 1967; Galan, Feehery and Barton, Appl. Numer. Math. 31, 1999):
 //
 //   dtau = -(g_x s + g_p) / (g_t + g_x f)        f and s before the event
 //   d(discrete) and X after = tangent of fire along (dtau, X = s + f dtau, dp, d(discrete) before)
 //   s after = X after - (f after) dtau           where x does not jump, s + (f - f after) dtau
 //
-// Ticks of a clock and given times do not move: dtau = 0. Of several relations that change at one instant the first in the table
-// gives dtau; the derivative exists only if all agree. A motion that begins to rest, or to slide along a surface, has none here: it ends
-// with TACTUS_SINGULAR, and the kernel never makes a tied table of a lifted one.
+// Ticks of a clock and given times do not move: dtau = 0. Of several relations that change at one instant the first in
+// the table gives dtau; the derivative exists only if all agree. A motion that begins to rest, or to slide along a
+// surface, has none here: it ends with TACTUS_SINGULAR, and the kernel never makes a tied table of a lifted one.
 #pragma once
 
 #include <cstdint>
@@ -41,12 +41,12 @@ class Lifted {
   Lifted(const Lifted&) = delete;
   Lifted& operator=(const Lifted&) = delete;
 
-  // Inputs, parameters, outputs, events and discrete values are those of the inner model; only states are more. For tk_reset,
-  // tk_start, tk_begin_events, tk_part, tk_between; in place of tk_fire, `fire`.
+  // Inputs, parameters, outputs, events and discrete values are those of the inner model; only states are more. For
+  // tk_reset, tk_start, tk_begin_events, tk_part, tk_between; in place of tk_fire, `fire`.
   const tactus_model& model() const { return table_.model; }
 
-  // What tk_fire does, and the jump of the sensitivities. TACTUS_SINGULAR when the motion only touches the surface where a relation
-  // changes: then no derivative exists. Allocates nothing.
+  // What tk_fire does, and the jump of the sensitivities. TACTUS_SINGULAR when the motion only touches the surface
+  // where a relation changes: then no derivative exists. Allocates nothing.
   int fire(tactus_instance* instance) const;
   // Parts and events up to t_end, as tk_part takes h and tolerance.
   int run(tactus_instance* instance, int solver, double h, double tolerance, double t_end) const;
@@ -55,8 +55,8 @@ class Lifted {
   std::span<const double> discrete_sensitivity(const tactus_instance* instance, std::size_t seed) const;
   // Of the recorded values at (time, states); result: output_count doubles. Changes scratch only.
   int output_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const;
-  // What the conditions leave over at (time, states), whatever their times, and its sensitivity; result: condition_count doubles. For
-  // those of the inner model, since the lifted one has none. Change scratch only.
+  // What the conditions leave over at (time, states), whatever their times, and its sensitivity; result:
+  // condition_count doubles. For those of the inner model, since the lifted one has none. Change scratch only.
   int conditions(tactus_instance* instance, std::span<double> result) const;
   int condition_sensitivity(tactus_instance* instance, std::size_t seed, std::span<double> result) const;
 

@@ -1,5 +1,5 @@
-// Sensitivities of models filled by hand, tangents and all, against closed forms: smooth, sampled by a clock, switched by a
-// relation, and with a time that is a parameter.
+// Sensitivities of models filled by hand, tangents and all, against closed forms: smooth, sampled by a clock, switched
+// by a relation, and with a time that is a parameter.
 #include "runtime/sim/lifted.h"
 
 #include <gtest/gtest.h>

@@ -124,8 +124,8 @@ struct Explosion : HandFilled {
   }
 };
 
-// x' = 2 - x - z^2 where z^2 = 1 - x, by Newton from the last solution: x = t, z = sqrt(1 - t), and no solution from t = 1 on.
-// The motion depends on z's rounding, and so on where each search starts. Outputs: x, z.
+// x' = 2 - x - z^2 where z^2 = 1 - x, by Newton from the last solution: x = t, z = sqrt(1 - t), and no solution from t
+// = 1 on. The motion depends on z's rounding, and so on where each search starts. Outputs: x, z.
 struct Root : HandFilled {
   Root() {
     state_names = {"x"};

@@ -1,5 +1,6 @@
-// Multiple shooting for boundary values at other times than the start: the states at some nodes are the unknowns, and the motion
-// from each must end at the next. shooting_flow.cpp has the motion and the equations that it gives, shooting.cpp the search.
+// Multiple shooting for boundary values at other times than the start: the states at some nodes are the unknowns, and
+// the motion from each must end at the next. shooting_flow.cpp has the motion and the equations that it gives,
+// shooting.cpp the search.
 #pragma once
 
 #include <cmath>

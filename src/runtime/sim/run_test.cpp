@@ -1,5 +1,5 @@
-// The loop around the kernel, on tables filled by hand. Tolerances: rk4 at h = 0.01 on x' = -x over [0, 1] has an error of
-// about h^4 / 120 e^-1, 3e-11; Hermite interpolation adds at most h^4 / 384.
+// The loop around the kernel, on tables filled by hand. Tolerances: rk4 at h = 0.01 on x' = -x over [0, 1] has an error
+// of about h^4 / 120 e^-1, 3e-11; Hermite interpolation adds at most h^4 / 384.
 #include "runtime/sim/run.h"
 
 #include <gtest/gtest.h>

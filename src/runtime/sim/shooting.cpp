@@ -27,7 +27,8 @@ constexpr double undetermined =
 
 }  // namespace
 
-// --- The search -------------------------------------------------------------------------------------------------------
+// --- The search
+// -------------------------------------------------------------------------------------------------------
 
 void Shooting::remember(const Equations& equations) {
   const auto off = equations.worst().second;
@@ -125,8 +126,8 @@ bool Shooting::follow_path(Point& point) {
   return true;
 }
 
-// The motion from a guess of the start, cut into equal pieces; where it cannot be followed, or runs away, its last sensible
-// states.
+// The motion from a guess of the start, cut into equal pieces; where it cannot be followed, or runs away, its last
+// sensible states.
 Point Shooting::make_nodes(const Vector& start, int segments) {
   const double from = model_.starting_time;
   times_ = {from};
@@ -191,7 +192,8 @@ bool Shooting::search(Point& point) {
   return false;
 }
 
-// --- What is found ----------------------------------------------------------------------------------------------------
+// --- What is found
+// ----------------------------------------------------------------------------------------------------
 
 std::optional<Shooting::Miss> Shooting::run_through(const Point& point, double tolerance) {
   const double own = std::exchange(tolerance_, tolerance);
@@ -252,8 +254,8 @@ void Shooting::tell_of_the_run(Point& point, BoundarySolution& solution) {
   if (miss) solution.residual = miss->absolute;
 }
 
-// The free states of the start that may move, others with them, by their own size while no condition does: the null space by
-// elimination with complete pivoting.
+// The free states of the start that may move, others with them, by their own size while no condition does: the null
+// space by elimination with complete pivoting.
 std::vector<std::uint32_t> Shooting::undetermined_states(const Equations& equations) const {
   const std::size_t rows = equations.rows, columns = equations.columns;
   Vector a = equations.a;

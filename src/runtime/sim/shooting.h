@@ -1,20 +1,25 @@
-// Boundary values at other times than the start: a model with such conditions in, the start from which its motion meets them out.
+// Boundary values at other times than the start: a model with such conditions in, the start from which its motion meets
+// them out.
 //
-//   unknown    the states of the start that nobody gave, and all states at nodes t_1 < .. between the start and the last condition
-//   equations  x_{k+1} = flow(x_k) from node to node; the conditions, each at its time; constraints and conditions of the start
-//   method     Newton, the derivatives of the flow by sensitivities (lifted.h), damped by the natural monotonicity test; where that
-//              fails, along equations(x) = (1 - s) equations(guess) for s from 0 to 1; where that fails too with twice as many
+//   unknown    the states of the start that nobody gave, and all states at nodes t_1 < .. between the start and the
+//   last condition
+//   equations  x_{k+1} = flow(x_k) from node to node; the conditions, each at its time; constraints and conditions of
+//   the start
+//   method     Newton, the derivatives of the flow by sensitivities (lifted.h), damped by the natural monotonicity
+//   test; where that
+//              fails, along equations(x) = (1 - s) equations(guess) for s from 0 to 1; where that fails too with twice
+//              as many
 //              nodes, and at last from other guesses
 //
-// One segment while the flow stretches no more than 1e4-fold; else as many equal ones as keep each below 1e3. A model with
-// events keeps to one: what its behaviours remember cannot be cut into pieces.
+// One segment while the flow stretches no more than 1e4-fold; else as many equal ones as keep each below 1e3. A model
+// with events keeps to one: what its behaviours remember cannot be cut into pieces.
 //
-// The run itself has a tolerance of its own: what is found is followed at that one too, and where it misses the conditions the
-// run takes the finer one of the search, or more segments.
+// The run itself has a tolerance of its own: what is found is followed at that one too, and where it misses the
+// conditions the run takes the finer one of the search, or more segments.
 //
-// Sources: Stoer and Bulirsch, Introduction to Numerical Analysis, 3rd edition, 7.3; Ascher, Mattheij and Russell, Numerical
-// Solution of Boundary Value Problems for Ordinary Differential Equations, SIAM 1995, chapter 4; Deuflhard, Newton Methods for
-// Nonlinear Problems, Springer 2004, 3.3 and 7.1.
+// Sources: Stoer and Bulirsch, Introduction to Numerical Analysis, 3rd edition, 7.3; Ascher, Mattheij and Russell,
+// Numerical Solution of Boundary Value Problems for Ordinary Differential Equations, SIAM 1995, chapter 4; Deuflhard,
+// Newton Methods for Nonlinear Problems, Springer 2004, 3.3 and 7.1.
 #pragma once
 
 #include <atomic>

@@ -20,7 +20,8 @@ double growth_of(std::span<const std::uint32_t> seeds, const Flow& flow) {
 
 }  // namespace
 
-// --- The motion -------------------------------------------------------------------------------------------------------
+// --- The motion
+// -------------------------------------------------------------------------------------------------------
 
 int Shooting::set_up(Carrier& carrier) {
   const tactus_model& model = *carrier.model;
@@ -229,7 +230,8 @@ bool Shooting::flow(std::size_t segment, const Vector& x, Flow& result) {
   return flow_by_differences(segment, x, result);
 }
 
-// --- The equations ----------------------------------------------------------------------------------------------------
+// --- The equations
+// ----------------------------------------------------------------------------------------------------
 
 // Constraints and conditions of the start, by the free states.
 bool Shooting::add_start_rows(const Vector& x, Equations& equations) {

@@ -1,5 +1,5 @@
-// Boundary values of models filled by hand, against closed forms: in one piece, in several, from a value of nothing that can be
-// changed, and when a person wants an end.
+// Boundary values of models filled by hand, against closed forms: in one piece, in several, from a value of nothing
+// that can be changed, and when a person wants an end.
 #include "runtime/sim/shooting.h"
 
 #include <gtest/gtest.h>

@@ -13,8 +13,8 @@
 namespace trace {
 namespace {
 
-// A tick step of digit * 10^exponent with digit 1, 2 or 5; ticks are whole multiples n of 10^exponent, so that labels are
-// exact decimals.
+// A tick step of digit * 10^exponent with digit 1, 2 or 5; ticks are whole multiples n of 10^exponent, so that labels
+// are exact decimals.
 struct Step {
   int digit;
   int exponent;

@@ -1,5 +1,5 @@
-// A range of data -> tick marks and their labels: steps of 1, 2 or 5 times a power of ten; or, on a logarithmic axis, powers of
-// ten and what lies between.
+// A range of data -> tick marks and their labels: steps of 1, 2 or 5 times a power of ten; or, on a logarithmic axis,
+// powers of ten and what lies between.
 #pragma once
 
 #include <string>
@@ -21,11 +21,12 @@ struct Axis {
 // About `target` major ticks, never more than 2.5 * target. `low < high`, both finite.
 Axis choose_axis(double low, double high, int target);
 
-// Major ticks at whole multiples of `unit`, as many as are near `target`, with those of half, or a third, as minor: degrees go by 45.
+// Major ticks at whole multiples of `unit`, as many as are near `target`, with those of half, or a third, as minor:
+// degrees go by 45.
 Axis choose_axis_of_multiples(double low, double high, int target, double unit);
 
-// For 0 < low < high: powers of ten, every n-th when there are more than `target`; over less than a decade and a half 1, 2 and 5 times
-// them. Labels beyond 1000 and below 0.001 are `10^4`.
+// For 0 < low < high: powers of ten, every n-th when there are more than `target`; over less than a decade and a half
+// 1, 2 and 5 times them. Labels beyond 1000 and below 0.001 are `10^4`.
 Axis choose_logarithmic_axis(double low, double high, int target);
 
 // A range to show for data in [least, greatest]: widened by `margin` times its length at both ends, and to something

@@ -1,8 +1,9 @@
 // A CSV file -> columns of doubles.
 //
 // Separator `,` `;` or tab, found in the first line. An optional header line: a first line none of whose fields is a
-// number; `x [m]` in it is the name `x` with the unit `m`. `#` starts a comment line; empty lines are skipped. Blanks around fields, a `+` sign, quotes, CRLF and a UTF-8
-// byte-order mark are accepted, and `nan`, `inf`, `-inf`. Everything else is refused with line, reason and remedy.
+// number; `x [m]` in it is the name `x` with the unit `m`. `#` starts a comment line; empty lines are skipped. Blanks
+// around fields, a `+` sign, quotes, CRLF and a UTF-8 byte-order mark are accepted, and `nan`, `inf`, `-inf`.
+// Everything else is refused with line, reason and remedy.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Rows of doubles -> a CSV file, as they come. Numbers are the shortest text that reads back as the same bits
-// (std::to_chars), and `nan`, `inf`, `-inf`. Memory is constant. What was written reaches the file at the latest with the
-// first call after a tenth of a second, so a killed process loses only the rows of its last tenth of a second.
+// (std::to_chars), and `nan`, `inf`, `-inf`. Memory is constant. What was written reaches the file at the latest with
+// the first call after a tenth of a second, so a killed process loses only the rows of its last tenth of a second.
 #pragma once
 
 #include <chrono>

@@ -2,8 +2,8 @@
 //
 // Consecutive points in one column of width `column` become at most four: first, least, greatest and last, in their
 // order. Points that then lie within `tolerance` of the line through their neighbours are dropped (one pass, a cone of
-// admissible directions: Williams, Computer Graphics and Image Processing 8, 1978, p. 286). Points that are not drawable
-// break the curve. Cost: one pass.
+// admissible directions: Williams, Computer Graphics and Image Processing 8, 1978, p. 286). Points that are not
+// drawable break the curve. Cost: one pass.
 #pragma once
 
 #include <cmath>

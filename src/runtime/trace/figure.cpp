@@ -1,5 +1,5 @@
-// Figure -> file: what figure_placement.h has placed is drawn once on the surface that the extension asks for, in memory;
-// the finished bytes are written at the end.
+// Figure -> file: what figure_placement.h has placed is drawn once on the surface that the extension asks for, in
+// memory; the finished bytes are written at the end.
 #include "runtime/trace/figure.h"
 
 #include <cairo-pdf.h>

@@ -2,8 +2,8 @@
 //
 //   channels --layout_panels--> Figure --write_figure--> file
 //
-// Panels are stacked over one shared x axis. Colours: Okabe and Ito, 2008 (safe for the colour-blind); the components of
-// a long vector take a viridis ramp instead. Curves of any length are decimated to what the page can show, so an SVG
+// Panels are stacked over one shared x axis. Colours: Okabe and Ito, 2008 (safe for the colour-blind); the components
+// of a long vector take a viridis ramp instead. Curves of any length are decimated to what the page can show, so an SVG
 // stays below about half a megabyte. In an SVG the letters are outlines, with the same text unseen above them to search
 // and select.
 #pragma once
@@ -64,7 +64,8 @@ Figure layout_panels(std::span<const Curve> channels, const LayoutLimits& limits
 // "p [m]", or "p" without a unit; `N*m` is shown with a dot, and write_figure raises the number of `m/s^2`.
 std::string axis_label(std::string_view name, std::string_view unit);
 
-// Whether write_figure knows the extension and the folder exists; else `failure` says so. To be asked before a long run.
+// Whether write_figure knows the extension and the folder exists; else `failure` says so. To be asked before a long
+// run.
 [[nodiscard]] bool can_write_figure(const std::string& path, std::string& failure);
 
 // The kind of file is that of the extension. False, with `failure` set, when it cannot be written.

@@ -174,8 +174,8 @@ bool OutputFile::find_folder(Links links) {
   return true;
 }
 
-// A file in the folder that has no name yet, so that a program that is killed leaves nothing; where the file system has no such files, one
-// with a name that nobody knows.
+// A file in the folder that has no name yet, so that a program that is killed leaves nothing; where the file system has
+// no such files, one with a name that nobody knows.
 bool OutputFile::make_nameless() {
   const mode_t mode = is_replacing_ ? 0600 : 0666;  // a new one gets what the process's mask leaves
   if (!real_path(folder_).empty()) descriptor_ = ::openat(folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);

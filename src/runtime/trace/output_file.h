@@ -1,9 +1,10 @@
 // A file (or standard output) that is written to with every result checked. All failures end in one message that says
 // which file and why; there are no exceptions.
 //
-// Two ways: a stream, which is there from the beginning and grows by whole lines; and a whole file, which takes its place when it is
-// closed, or never. A whole file is written through the descriptor of a file without a name in the same folder, synchronised, named and
-// renamed over what was there; only that folder's descriptor is used, so nobody who changes names meanwhile redirects a write.
+// Two ways: a stream, which is there from the beginning and grows by whole lines; and a whole file, which takes its
+// place when it is closed, or never. A whole file is written through the descriptor of a file without a name in the
+// same folder, synchronised, named and renamed over what was there; only that folder's descriptor is used, so nobody
+// who changes names meanwhile redirects a write.
 #pragma once
 
 #include <string>
@@ -21,19 +22,20 @@ class OutputFile {
 
   // A stream: creates or truncates `path`; "-" is standard output, which stays open behind us.
   [[nodiscard]] bool open(const std::string& path);
-  // What a path that is a symbolic link means: the file that it names, wherever that is; or only one in the link's folder or below.
+  // What a path that is a symbolic link means: the file that it names, wherever that is; or only one in the link's
+  // folder or below.
   enum class Links { follow, inside };
-  // A whole file: an existing one keeps its text until close(), and its permissions. What is no regular file (a device, a pipe) is
-  // written to as it stands; with Links::inside it is refused.
+  // A whole file: an existing one keeps its text until close(), and its permissions. What is no regular file (a device,
+  // a pipe) is written to as it stands; with Links::inside it is refused.
   [[nodiscard]] bool open_whole(const std::string& path, Links links = Links::follow);
-  // All of `bytes`, unbuffered; false after any failure, also of an earlier call. Of a stream in a regular file a failure leaves
-  // the whole lines.
+  // All of `bytes`, unbuffered; false after any failure, also of an earlier call. Of a stream in a regular file a
+  // failure leaves the whole lines.
   bool write(std::string_view bytes);
   // False when this or any earlier call failed; of a whole file nothing is left then. A second call repeats the answer.
   [[nodiscard]] bool close();
 
-  // A whole file that is written, but for its place: what could still fail is behind us. For files that belong together, which are closed
-  // when all of them have got here.
+  // A whole file that is written, but for its place: what could still fail is behind us. For files that belong
+  // together, which are closed when all of them have got here.
   [[nodiscard]] bool settle();
   // Gives up: a whole file is never seen.
   void discard();

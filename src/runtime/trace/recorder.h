@@ -1,11 +1,11 @@
 // Rows for a plot, in constant memory for a run of any length.
 //
-// Up to `capacity` rows are kept as they are. Then time is cut into bins of equal length, and the rows of one bin become
-// two: at the bin's first and last row time, every channel has its least and its greatest value there, in the order in
-// which they occurred. Bins double in length whenever more than capacity / 4 of them are filled, on the same grid, so
-// nothing drifts. Extremes are exact for ever, and their times to within one bin: at least capacity / 8 bins span an
-// evenly sampled run, more than a plot has columns. A bin that holds a single row keeps it unchanged. Inside a bin, nan
-// yields to numbers; a bin of nothing but nan stays nan.
+// Up to `capacity` rows are kept as they are. Then time is cut into bins of equal length, and the rows of one bin
+// become two: at the bin's first and last row time, every channel has its least and its greatest value there, in the
+// order in which they occurred. Bins double in length whenever more than capacity / 4 of them are filled, on the same
+// grid, so nothing drifts. Extremes are exact for ever, and their times to within one bin: at least capacity / 8 bins
+// span an evenly sampled run, more than a plot has columns. A bin that holds a single row keeps it unchanged. Inside a
+// bin, nan yields to numbers; a bin of nothing but nan stays nan.
 #pragma once
 
 #include <cstddef>

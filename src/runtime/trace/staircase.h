@@ -14,8 +14,8 @@ struct Staircase {
 // The rows, and a corner before each one that changes the value.
 Staircase make_staircase(std::span<const double> xs, std::span<const double> ys);
 
-// Whether a column of a table is one, as far as its rows show: it changes, and never in two rows running. Rows as far apart as
-// the events hide it.
+// Whether a column of a table is one, as far as its rows show: it changes, and never in two rows running. Rows as far
+// apart as the events hide it.
 bool looks_like_staircase(std::span<const double> ys);
 
 }  // namespace trace
