@@ -1,13 +1,13 @@
-/* A motion without a solution, such as x' = -1 / (2 x) once x is 0, may let steps stand by chance, each so short that
- * no end is in sight, between as many that are rejected. What merely is fast or stiff rejects few: its steps are short
- * for a reason that lasts. So looked at are spans of 10,000 steps in which a quarter as many were rejected; ten in a
- * row that would need 100 million steps to the end are enough. */
+/* Detects a run without hope of reaching its end. A motion without a solution, such as x' = -1 / (2 x) once x is 0, may
+ * have steps accepted by chance, each very short, between as many rejected ones. A system that is merely fast or stiff
+ * rejects few steps. Spans of 10,000 steps are examined. A span creeps when a quarter as many steps were rejected and
+ * the rest of the run would need 100 million steps at its pace. Ten such spans in a row are enough. */
 #ifndef TACTUS_KERNEL_CREEPING_H
 #define TACTUS_KERNEL_CREEPING_H
 
 #include "abi/model.h"
 
-/* Where the present span began, and how many before it in a row saw the motion creep. Begins as zeros, at the starting
+/* Start of the present span, and the number of creeping spans in a row before it. Begins as zeros, at the starting
  * time. */
 typedef struct tk_creeping {
   int64_t steps;
@@ -16,7 +16,7 @@ typedef struct tk_creeping {
   int32_t spans;
 } tk_creeping;
 
-/* After an adaptive step: whether there is no hope of getting to `end`. */
+/* Called after an adaptive step: whether there is no hope of reaching `end`. */
 static inline int tk_creeps(tk_creeping* creeping, const tactus_instance* instance, double end) {
   const int64_t span = 10000;
   const double rejected_share = 0.25;

@@ -1,5 +1,6 @@
-/* What events.c, parts.c, locate.c and delays.c share. Times are compared with a little slack, since grids, ticks and
- * delayed instants are different sums: two instants closer than rounding makes them are one. */
+/* Declarations shared by events.c, parts.c, locate.c, delays.c, ties*.c, plan.c and slopes.c. Times are compared with a
+ * little slack, since grid points, ticks and delayed instants are different sums: two instants that differ by rounding
+ * are one. */
 #ifndef TACTUS_KERNEL_HYBRID_H
 #define TACTUS_KERNEL_HYBRID_H
 
@@ -15,12 +16,12 @@ extern "C" {
 
 TK_ALWAYS_INLINE double tk_infinite(void) { return tk_from_bits(0x7ff0000000000000u); }
 
-/* How far apart two sums may be that mean the instant t. */
+/* The largest rounding difference of two sums that mean the instant t. */
 TK_ALWAYS_INLINE double tk_time_slack(const tactus_model* model, double t) {
   return 0x1p-49 * (tk_abs(t) + tk_abs(model->starting_time));
 }
 
-/* The structure of the present modes: modes.c. 0 when there is none, since nothing was said to lead there. */
+/* Selects the structure of the present modes: modes.c. Returns 0 when the combination of modes has none. */
 int tk_choose_structure(const tactus_model* model, tactus_instance* instance);
 
 /* Events: events.c. */
@@ -30,80 +31,82 @@ void tk_mark_scheduled(const tactus_model* model, tactus_instance* instance, dou
 double tk_next_tick(const tactus_model* model, const tactus_instance* instance);
 /* `watch` at (t, x), if there is anything to watch. */
 int tk_watch(const tactus_model* model, tactus_instance* instance, double t, const double* x);
-/* Whether a condition that did not hold does in what was watched last. */
+/* Whether a condition that was false is true in the watched section. */
 int tk_has_risen(const tactus_model* model, const tactus_instance* instance);
-/* Whether a relation is not what is held, by what was watched last. */
+/* Whether the held value of a relation differs from that of the watched section. */
 int tk_is_crossed(const tactus_model* model, const tactus_instance* instance, uint32_t relation);
 int32_t tk_first_crossed(const tactus_model* model, const tactus_instance* instance);
-/* max_transitions, or what it is when none is given. */
+/* max_transitions, or its default. */
 uint32_t tk_most_transitions(const tactus_model* model);
 /* The first event that is due, or -1. */
 int32_t tk_first_due(const tactus_model* model, const tactus_instance* instance);
-/* From what was watched last: conditions that rose become due, those that fell may rise again. */
+/* From the watched section: conditions that became true become due, those that became false may become true again. */
 void tk_mark_conditions(const tactus_model* model, tactus_instance* instance);
 
-/* The place of a change inside a part: locate.c. */
+/* Location of zero crossings inside a part: locate.c. */
 /* Copies the guards of what was watched last into copy `which`. */
 void tk_keep_guards(const tactus_model* model, tactus_instance* instance, uint32_t which);
-/* The first change, of a relation or by a condition that rises, in the part from `from` to *end; then *end is the right
- * end of its bracket, where it has happened, and *is_found 1. Copy 0 has the guards at `from`; without a change those
- * at the end. */
+/* Locates the first zero crossing of a relation, or condition that becomes true, in the part from `from` to *end. If
+ * there is one, *is_found is 1 and *end is the right end of its bracket, behind the crossing. Guard copy 0 holds the
+ * guards at `from`; without a crossing it then holds those at the end. */
 int tk_locate(const tactus_model* model, tactus_instance* instance, int solver, double from, double* end,
               int* is_found);
-/* How long a bracket may be at most around t. */
+/* The largest length of a bracket around t. */
 double tk_event_precision(const tactus_model* model, double t);
-/* The same where a guard moves with `slope` and may be only guard_precision from zero. */
+/* The same for a guard that changes at the rate `slope` and may be at most guard_precision from zero. */
 double tk_guard_precision(const tactus_model* model, double t, double slope);
 
 /* The plan that an event begins, or -1. */
 int32_t tk_plan_of(const tactus_model* model, uint32_t event);
-/* Finds its values, by trying out the motion; the Instance is then as it was but for them. TACTUS_NO_PLAN when there
- * are none. */
+/* Finds the values of a plan by simulating the motion; otherwise the Instance is unchanged. TACTUS_NO_PLAN when the
+ * search fails. */
 int tk_find_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
-/* From another thread: what the Instance is in ends soon. A search has found nothing, steps end with
+/* Called from another thread: ends the present work on the Instance soon. A search fails; steps end with
  * TACTUS_ENDLESS_EVENTS and no index. */
 void tk_cancel(const tactus_model* whole, tactus_instance* instance);
 static inline int tk_is_cancelled(const tactus_instance* instance) {
   return *(const volatile int32_t*)&instance->plans_wait < 0;
 }
-/* Behind a search that found nothing: the values that came nearest, then, from tk_most_chosen on, what their targets
- * leave over; not finite when no motion reached its end. */
+/* After a failed search: the values that came nearest, then, at offset tk_most_chosen, the residuals of their targets;
+ * not finite when no motion reached its end. */
 const double* tk_nearest_plan(const tactus_model* whole, const tactus_instance* instance);
-/* Unknowns of a plan of this model, at most. */
+/* The largest number of unknowns of a plan of this model. */
 uint32_t tk_most_chosen(const tactus_model* model);
-/* What a motion that leaves `left` over of the targets of a plan moves by when the chosen values u do: `matrix`, as
- * many rows as columns. The Instance is then as it was. TACTUS_SINGULAR where the tangents do not tell (slopes.c). */
+/* The Jacobian of a plan's target residuals `left` by the chosen values u, into the square `matrix`. The Instance is
+ * unchanged. TACTUS_SINGULAR where there is no tangent (slopes.c). */
 int tk_plan_slopes(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u, double* left,
                    double* matrix);
-/* The host's answer to a plan that was asked for: it begins now, with these values, whatever its guard says; or it has
- * failed. */
+/* The host's answer to a requested plan: it begins now with these values, whatever its guard says; or it has failed. */
 int tk_begin_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan, const double* u);
 int tk_refuse_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan);
-/* A plan's values at the present time, into u; the Instance is then as it was. TACTUS_NO_PLAN when there are none. */
+/* Computes a plan's values at the present time into u; the Instance is unchanged. TACTUS_NO_PLAN when the search
+ * fails. */
 int tk_search_for_plan(const tactus_model* whole, tactus_instance* instance, uint32_t plan, double* u);
 
-/* How a motion moves with what was chosen at its beginning: slopes.c. Scratch behind that of the plans. */
+/* Sensitivity of a motion to the values chosen at its beginning: slopes.c. Its scratch lies behind that of the
+ * plans. */
 uint32_t tk_slopes_size(const tactus_model* model, uint32_t columns);
-/* The states at `places` are what moves, one a column. */
+/* Begins with the identity: one column for each state at `places`. */
 void tk_begin_slopes(const tactus_model* model, tactus_instance* instance, uint32_t columns, const uint32_t* places);
-/* Behind a part by tsit5 from `from`, before anything fires. */
+/* Propagates the sensitivities over a part by tsit5 from `from`; called before anything fires. */
 void tk_follow_part(const tactus_model* model, tactus_instance* instance, double from);
-/* Around all that happens at one instant: how fast the instant itself moves, by the guard of `event` or, when that is
- * -1, by what has changed; and the flow behind it. */
+/* Bracket the events of one instant (saltation matrix): the derivative of the instant itself, by the guard of `event`
+ * or, when that is -1, by the relation that crossed zero; and the flow behind the instant. */
 void tk_open_instant(const tactus_model* model, tactus_instance* instance, int32_t event);
 void tk_close_instant(const tactus_model* model, tactus_instance* instance);
-/* Before an event fires; after a jump was put onto the constraints of its mode. */
+/* Called before an event fires; and after a jump was projected onto the constraints of its mode. */
 void tk_follow_firing(const tactus_model* model, tactus_instance* instance, uint32_t event);
 void tk_follow_entry(const tactus_model* model, tactus_instance* instance, uint32_t event);
-/* Inside an instant: how `count` values watched from `first` on move, a row each, into matrix. */
+/* Inside an instant: the sensitivities of `count` watched values from `first` on, one row each, into matrix. */
 void tk_slopes_of_watched(const tactus_model* model, tactus_instance* instance, uint32_t first, uint32_t count,
                           double* matrix);
-/* 0 when something happened on the way of which there is no tangent. */
+/* 0 when an event on the way has no tangent. */
 int tk_are_slopes_known(const tactus_model* model, tactus_instance* instance);
-/* The slope of a state that is put onto the constraints, of which `rates` says how they move along it: project.c. */
+/* Projects a sensitivity together with its state onto the constraints, whose rates of change along it are `rates`:
+ * project.c. */
 int tk_project_slope(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                      const double* rates, double* slope);
-/* One transition with all that follows at its instant, whatever its guard says. events.c */
+/* Takes one transition and all that follows at its instant, whatever its guard says: events.c. */
 int tk_take(const tactus_model* whole, tactus_instance* instance, uint32_t event);
 /* What tk_fire does, due or not. */
 int tk_fire_all(const tactus_model* whole, tactus_instance* instance);
@@ -111,43 +114,43 @@ int tk_fire_all(const tactus_model* whole, tactus_instance* instance);
 /* Rest and sliding: ties.h. */
 int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance, uint32_t event);
 int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation);
-/* Nothing rests nor slides, and what happened before is forgotten. */
+/* Removes all ties, and clears the history from which they begin. */
 void tk_forget_ties(const tactus_model* model, tactus_instance* instance);
-/* A relation changed now. */
+/* Notes a zero crossing of a relation at the present time. */
 void tk_note_crossing(const tactus_model* model, tactus_instance* instance, uint32_t relation);
-/* Around a jump, by what was watched before and after it: one that accumulates ends in rest. */
+/* Bracket a jump, by the guards before and after it: a jump that accumulates ends in rest. */
 void tk_before_jump(const tactus_model* model, tactus_instance* instance, uint32_t event);
 int tk_after_jump(const tactus_model* model, tactus_instance* instance, uint32_t event);
-/* A relation that changes to and fro as soon as a part begins is slid along from here on. Whether one is. */
+/* Begins to slide along a relation that chatters. Returns whether there is one. */
 int tk_begin_slide(const tactus_model* model, tactus_instance* instance);
-/* A relation that has changed to and fro for very long as soon as it could, or -1. */
+/* The first relation that has chattered for too long without sliding, or -1. */
 int32_t tk_first_endless(const tactus_model* model, tactus_instance* instance);
-/* The table whose motion keeps to the surfaces, into `tied`. */
+/* Fills `tied` with the table whose flow stays on the surfaces of the ties. */
 void tk_tie(const tactus_model* model, tactus_model* tied);
 int tk_is_tie(const tactus_model* model);
-/* Around a part: from here to there the ties of its beginning are those of which rows inside it speak; those that have
- * become loose at its end are released when it is settled, before anything happens. */
+/* Bracket a part: rows recorded inside it refer to the ties at its beginning; ties that are loose at its end are
+ * released when it is settled, before anything fires. */
 void tk_open_part(const tactus_model* model, tactus_instance* instance);
 void tk_settle_ties(const tactus_model* model, tactus_instance* instance);
-/* Behind a part of such a motion from `from`, with so many steps of the grid before it, to the present time: back onto
- * the surfaces, and up to where it leaves one. */
+/* After a part of a tied motion from `from`, with `steps` grid steps before it, to the present time: projects onto the
+ * surfaces, and ends the part where the motion leaves one. */
 int tk_end_tied_part(const tactus_model* tied, tactus_instance* instance, int solver, double from, int64_t steps);
-/* Where something was changed, or has happened: leaves the surfaces that no longer hold the motion. */
+/* After a change from outside or an event: releases the surfaces that no longer hold the motion. */
 void tk_release_loose(const tactus_model* model, tactus_instance* instance);
 
 /* Delays: delays.c. */
-/* Every history begins here, with what its source is at the present time. */
+/* Begins every history with the value of its source at the present time. */
 int tk_begin_histories(const tactus_model* model, tactus_instance* instance);
-/* What was watched last joins the histories at time t. After a jump at t: beside the value before it. */
+/* Appends the watched sources to the histories at time t. After a jump at t: beside the value before it. */
 void tk_remember(const tactus_model* model, tactus_instance* instance, double t);
 void tk_remember_jump(const tactus_model* model, tactus_instance* instance, double t, int only_changes);
 /* The least positive duration; infinity without. */
 double tk_shortest_delay(const tactus_model* model, const tactus_instance* instance);
-/* How far apart samples need to be at most, for all delays. */
+/* The largest admissible distance between samples, for all delays. */
 double tk_history_spacing(const tactus_model* model, const tactus_instance* instance);
-/* The first time in (now, t_end) at which some delay gives a jump of its past; else t_end. */
+/* The first time in (now, t_end) at which a delay reproduces a jump of its past; else t_end. */
 double tk_next_jump(const tactus_model* model, const tactus_instance* instance, double t_end);
-/* Whether some delay gives a jump of its past at t. */
+/* Whether a delay reproduces a jump of its past at t. */
 int tk_is_jump(const tactus_model* model, const tactus_instance* instance, double t);
 
 #ifdef __cplusplus

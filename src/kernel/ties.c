@@ -1,18 +1,22 @@
-/* Where the ties of ties.h lie in an Instance, and what has happened of which they may come.
+/* Storage of the ties of ties.h in an Instance, and the history of events and crossings from which ties begin.
  *
- * In an Instance, at layout.ties: of the last TK_TIES_TOLD ties that began or ended TK_TOLD doubles each, for notes;
- * for each event and each relation TK_HAPPENING doubles: when it last happened, how often in a row as soon as it could,
- * the last interval between two that was not 0, how often in a row that had become shorter, then of an event the
- * largest jump of its part, of a relation how often in a row it changed not much later, when a slide along it last
- * began, and how often in a row that was again; for each of tk_most_ties TK_TIE doubles (tk_tie_entry: its number is an
- * event, or behind them a relation; its place that of c in watched), n of d, n of J d, the direction in which c's other
- * parts are put back, n of the normal against which a surface is approached, and for each relation its side: 1 where
- * its guard is c, -1 where it is -c, else 0 (sign(v) and abs(v) change together, and so they are slid along together);
- * then, of transitions that lately followed each other, how many were kept, for each of TK_MOST_TURNS its event and the
- * discrete section before it, and room for another one; the room of tk_room; and tk_last_part. */
+ * At layout.ties, in this order:
+ *
+ * - TK_TIES_TOLD records of TK_TOLD doubles: the last ties that began or ended, for the notes of a run.
+ * - For each event and each relation TK_HAPPENING doubles: 0 the last time; 1 how often in a row it happened within
+ *   tk_soon; 2 the last interval that was not 0; 3 how often in a row the interval became shorter; 4 event: the largest
+ *   jump of its guard term, relation: how often in a row it changed within tk_lately; 5 relation: when a slide along it
+ *   last began; 6 how often in a row that was soon again.
+ * - For each of tk_most_ties a tk_tie_entry: TK_TIE doubles (`number` is an event or, counted behind the events, a
+ *   relation; `place` is that of c in watched), n doubles of d, n of J d (the direction in which other terms of c are
+ *   put back), n of the normal against which the surface is approached, and for each relation its side: 1 where its
+ *   guard is c, -1 where it is -c, else 0. sign(v) and abs(v) change together, and so the motion slides along both.
+ * - The modes that recent transitions left: their number, for each of TK_MOST_TURNS its event and the discrete section
+ *   before it, and room for one more.
+ * - The scratch of tk_room, and tk_last_part. */
 #include "kernel/ties.h"
 
-/* What changes again within so many times event_precision, though not as soon as it could, changes lately. */
+/* A relation that changes again within this many event precisions, though later than `tk_soon`, changes lately. */
 static const double tk_lately = 128.0;
 
 static uint32_t tk_happening_count(const tactus_model* model) { return model->event_count + model->relation_count; }
@@ -30,7 +34,7 @@ uint32_t tk_ties_size(const tactus_model* model) {
          TK_TOLD * TK_TIES_TOLD + TK_LAST_PART + model->discrete_count + model->watch_count + 2 * model->output_count;
 }
 
-/* What has become of ties lately stands first, for it outlasts structures. */
+/* The records of ties come first, since they outlast a change of structure. */
 static double* tk_told_at(const tactus_model* model, tactus_instance* instance, int64_t index) {
   return tactus_data(instance) + model->layout.ties + TK_TOLD * (index % TK_TIES_TOLD);
 }
@@ -45,7 +49,7 @@ tk_tie_told tk_told_of_tie(const tactus_model* model, const tactus_instance* ins
   return told;
 }
 
-/* Before it is counted. */
+/* Called before instance->rests, slides or releases is incremented. */
 void tk_tell(const tactus_model* model, tactus_instance* instance, int32_t what, uint32_t number) {
   double* at = tk_told_at(model, instance, tk_ties_told(instance));
   at[0] = instance->time;
@@ -110,7 +114,7 @@ int tk_is_event_tied(const tactus_model* model, const tactus_instance* instance,
   return tk_is_tied(model, instance, event);
 }
 
-/* A relation that is slid along, or that watches the guard of a jump on which the motion rests. */
+/* Whether the motion slides along a relation, or rests on the jump whose guard the relation watches. */
 int tk_is_relation_tied(const tactus_model* model, const tactus_instance* instance, uint32_t relation) {
   for (int32_t i = 0; i < instance->tie_count; i++) {
     if (tk_tie_of(model, (tactus_instance*)instance, i).sides[relation] != 0.0) return 1;
@@ -144,7 +148,7 @@ double tk_note(const tactus_model* model, tactus_instance* instance, uint32_t nu
   if (interval > 0.0) {
     if (interval < 0.9 * happened[2]) {
       happened[3] += 1.0;
-    } else if (!is_soon) { /* how long what is soon takes is a matter of location */
+    } else if (!is_soon) { /* an interval below tk_soon is an artefact of location */
       happened[3] = 0.0;
     }
     happened[2] = interval;

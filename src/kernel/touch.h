@@ -1,10 +1,10 @@
-/* What stands between a model and a hand, once a tick and in this order:
+/* Signal chain between a model and a hand, once a tick and in this order:
  *
  *   position of the device -> tk_follow -> position and velocity for the model
  *   force of the model     -> tk_keep_passive -> tk_limit -> the device
  *
- * Vectors have three components; a hand of fewer leaves the others 0. `force` acts on the hand. SI units. Nothing here
- * allocates, loops without bound or can be switched off by a model. */
+ * Vectors have three components; a hand with fewer leaves the others 0. `force` acts on the hand. SI units. Nothing
+ * here allocates, loops without bound or can be switched off by a model. */
 #ifndef TACTUS_KERNEL_TOUCH_H
 #define TACTUS_KERNEL_TOUCH_H
 
@@ -14,8 +14,8 @@
 extern "C" {
 #endif
 
-/* Positions come from a device now and then, with steps and jitter; a model wants a position and its derivative at
- * every tick. The estimate p follows what was last told by p'' = w^2 (told - p) - 2 w p', critically damped: it never
+/* A device reports positions irregularly, with steps and jitter; a model needs a position and its derivative at every
+ * tick. The estimate p follows the last reported position r by p'' = w^2 (r - p) - 2 w p', critically damped. It never
  * overshoots, p' is its exact derivative, and a steady motion is followed with a delay of 2 / w. Solved in closed form
  * over a tick: follow.c. */
 typedef struct tk_follower {
@@ -24,9 +24,9 @@ typedef struct tk_follower {
   double velocity[3];
 } tk_follower;
 
-/* Rests at that position: when a hand appears, it did not come flying. */
+/* Starts at rest at that position: a hand that appears has no velocity yet. */
 void tk_begin_following(tk_follower* follower, double frequency, const double* told);
-/* dt later. */
+/* Advances the estimate by dt. */
 void tk_follow(tk_follower* follower, double dt, const double* told);
 
 /* Passivity observer and controller in the time domain: B. Hannaford and J.-H. Ryu, IEEE Trans. Robot. Autom. 18(1),
@@ -53,24 +53,24 @@ typedef struct tk_passivity {
 void tk_begin_passivity(tk_passivity* passivity);
 /* The hand is at `position` with `velocity`; changes `force`, which will be held for dt. */
 void tk_keep_passive(tk_passivity* passivity, double dt, const double* position, const double* velocity, double* force);
-/* What the device gets in the end: the limiter stands behind. */
+/* Reports the force that the device was given, after the limiter. */
 void tk_gave(tk_passivity* passivity, const double* force);
 
-/* The last in the line. */
+/* Bounds of the limiter, the last element of the chain. */
 typedef struct tk_limits {
   double force;  /* N, the largest */
   double change; /* N/s, the largest */
   double jump; /* N, the largest change from one call to the next, however late that is; a fall to zero may be larger */
   double release;   /* s, within which a force that must end falls to zero */
-  double input_age; /* s without news of the hand: it is lost */
-  double tick_age;  /* s without a tick: the world stalls */
+  double input_age; /* s without a report of the hand after which it counts as lost */
+  double tick_age;  /* s without a tick after which the world counts as stalled */
 } tk_limits;
 
 enum {
-  TK_LIMIT_FORCE = 1,      /* it was too large */
+  TK_LIMIT_FORCE = 1,      /* the force was too large */
   TK_LIMIT_CHANGE = 2,     /* it changed too fast */
   TK_LIMIT_NOT_FINITE = 4, /* NaN or infinite: no force until tk_forgive */
-  TK_LIMIT_LOST = 8,       /* no news of the hand */
+  TK_LIMIT_LOST = 8,       /* no report of the hand for too long */
   TK_LIMIT_STALLED = 16    /* no tick for too long */
 };
 
@@ -83,13 +83,12 @@ typedef struct tk_limiter {
 } tk_limiter;
 
 void tk_begin_limiting(tk_limiter* limiter, const tk_limits* limits);
-/* `force`, which the world wants, becomes what the device gets now. dt: seconds of the clock since the last call;
- * input_age: since the hand was heard of; tick_age: since the world's last tick. Whatever enters, what leaves is finite
- * and at most limits.force long; it differs from the last by at most limits.change * dt and limits.jump. After a fault,
- * a lost hand or a stall it falls straight to zero, within limits.release of the clock. */
+/* Replaces `force`, the world's, by the force that the device gets now. dt: seconds of the clock since the last call;
+ * input_age: since the last report of the hand; tick_age: since the world's last tick. Whatever the input, the result
+ * is finite and at most limits.force long; it differs from the last by at most limits.change * dt and limits.jump.
+ * After a fault, a lost hand or a stall it falls straight to zero, within limits.release of the clock. */
 void tk_limit(tk_limiter* limiter, double dt, double input_age, double tick_age, double* force);
-/* Another world begins: a fault of the one before it is no longer held against it. The force goes on from where it
- * is. */
+/* Called when another world begins: clears a fault of the previous one. The force continues from its present value. */
 void tk_forgive(tk_limiter* limiter);
 
 #ifdef __cplusplus
