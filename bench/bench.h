@@ -12,8 +12,8 @@ struct Options {
   bool json = false;
   bool smoke = false;  // the least work that shows that everything runs
   int pairs = 51;      // interleaved
-  std::string
-      only;  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "hybrid", "energy", "scale", "play"; empty: all
+  // "steps", "text", "memory", "editor", "stiff", "events", "mechanics", "hybrid", "energy", "scale", "play"; empty: all
+  std::string only;
 };
 
 // One line of the table.

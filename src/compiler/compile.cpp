@@ -110,8 +110,8 @@ const parse::Unit* find_unit_of(const parse::Tree& tree, parse::NodeId node) {
   return &tree.units[tree[node].unit];
 }
 
-// Of a parameter's number, or where that has none (`0 in -90 [deg] .. 90 [deg]`) of its range; and rad, where a name starts at an angle or is
-// one: dimensions do not tell angles from numbers.
+// Of a parameter's number, or where that has none (`0 in -90 [deg] .. 90 [deg]`) of its range; and rad, where a name
+// starts at an angle or is one: dimensions do not tell angles from numbers.
 std::vector<WrittenUnit> find_written_units(const check::Model& model, base::Names& names) {
   const parse::Tree& tree = *model.tree;
   std::vector<WrittenUnit> found;
@@ -150,8 +150,8 @@ std::pair<std::string, std::uint32_t> without_primes(std::string_view name) {
   return found;
 }
 
-// Starts from outside take the place of those that the text gives. A name that is no scalar variable is left out: whoever gives
-// starts knows the states.
+// Starts from outside take the place of those that the text gives. A name that is no scalar variable is left out:
+// whoever gives starts knows the states.
 void set_starts(flat::Model& flat, const std::vector<Start>& starts) {
   std::map<std::pair<std::string, std::uint32_t>, const Start*> given;
   for (const Start& start : starts) given[without_primes(start.name)] = &start;

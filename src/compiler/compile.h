@@ -32,8 +32,8 @@ struct Start {
   bool is_guess = false;
 };
 
-// The unit that stands behind a parameter's number in the text, `20 [deg]`: people want to read and write it in that. Of other names only
-// that they are angles.
+// The unit that stands behind a parameter's number in the text, `20 [deg]`: people want to read and write it in that.
+// Of other names only that they are angles.
 struct WrittenUnit {
   std::string name;
   std::string unit;
@@ -45,10 +45,11 @@ struct Options {
   std::vector<Start> starts = {};
   source::Reader read_file = {};    // for `use` and `table`; without it nothing is found
   source::Reader locate_file = {};  // for `mesh`, which is only named: a refusal, or nothing
-  // Folders and files, besides the model's own folder, from which the reader that api/load.h puts there may read: `--allow`.
+  // Folders and files, besides the model's own folder, from which the reader that api/load.h puts there may read:
+  // `--allow`.
   std::vector<std::string> allow = {};
-  // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and returns no
-  // program.
+  // Filled as far as the compiler comes. When it is given, the compiler stops where nothing is left to report and
+  // returns no program.
   Facts* facts = nullptr;
   bool draws = true;  // whether the program computes what its scene shows; it is checked in any case
   std::vector<expand::Alias>* aliases = nullptr;      // gains what goes by two names
@@ -73,8 +74,9 @@ struct Explanation {
   const Stage* find(std::string_view name) const;
 };
 
-// Empty, after reporting to `diags`, when the program has errors. `files` are ids in `sources`, compiled together as one
-// program, and gain the files that these use; files named *.phydl are read with the seed's reserved words only. Deterministic. Allocates.
+// Empty, after reporting to `diags`, when the program has errors. `files` are ids in `sources`, compiled together as
+// one program, and gain the files that these use; files named *.phydl are read with the seed's reserved words only.
+// Deterministic. Allocates.
 [[nodiscard]] std::optional<ir::Program> compile(const std::vector<std::uint32_t>& files, diag::SourceMap& sources,
                                                  const Options& options, diag::Sink& diags,
                                                  Explanation* explanation = nullptr);

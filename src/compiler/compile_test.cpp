@@ -96,7 +96,8 @@ TEST(Compile, IsDeterministic) {
   EXPECT_EQ(ir::dump(*first.program), ir::dump(*second.program));
 }
 
-// A long chain settles, sorts and lowers without recursion: neither order of writing may overflow the stack or go quadratic.
+// A long chain settles, sorts and lowers without recursion: neither order of writing may overflow the stack or go
+// quadratic.
 TEST(Compile, LongChainsInBothOrders) {
   for (bool backwards : {false, true}) {
     std::string text = "boundary x(0) = 1; system x' = -a20000; a0 = x;\n";

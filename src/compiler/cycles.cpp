@@ -336,7 +336,8 @@ class Search {
     return said;
   }
 
-  // Whether the guard of the first and the jumps so far say something about all that j's guard reads: else it need not hold.
+  // Whether the guard of the first and the jumps so far say something about all that j's guard reads: else it need not
+  // hold.
   bool is_spoken_of(const std::vector<std::uint32_t>& ring, std::uint32_t j) const {
     return std::all_of(reads_[j].begin(), reads_[j].end(), [&](const auto& name) {
       if (reads_[ring.front()].contains(name) || slots_.contains(name)) return true;
@@ -358,7 +359,8 @@ class Search {
       moments.push_back(std::make_unique<Moment>(known_[way.to], writing, *moments.back(), ring.back(), handled_));
       const std::uint32_t next = successor(ring, others, way, *moments.back(), start, modes, writing);
       if (next == no_transition) return {};
-      // Where it begins again, it goes on as it did: all modes that it can be in now are among those that it was in then.
+      // Where it begins again, it goes on as it did: all modes that it can be in now are among those that it was in
+      // then.
       const bool is_round = next == i && std::all_of(way.after.begin(), way.after.end(), [&](const auto& after) {
                               return std::find(first.before.begin(), first.before.end(), after) != first.before.end();
                             });
@@ -384,8 +386,8 @@ class Search {
     return made;
   }
 
-  // The transition that is certainly the next one behind the last of `ring`, `now`, if the guard of the first held at its start; others,
-  // which may be taken between, join `others`.
+  // The transition that is certainly the next one behind the last of `ring`, `now`, if the guard of the first held at
+  // its start; others, which may be taken between, join `others`.
   std::uint32_t successor(const std::vector<std::uint32_t>& ring, std::set<std::uint32_t>& others, const Way& way,
                           Moment& now, ExprId start, const PossibleModes& modes, Writing& writing) {
     const flat::Model& model = known_[way.to].model();
@@ -518,7 +520,8 @@ class Search {
     }
   }
 
-  // --- Whether a run could slide instead ---------------------------------------------------------------------------------
+  // --- Whether a run could slide instead
+  // ---------------------------------------------------------------------------------
 
   // What the guard compares, as differences.
   static std::vector<ExprId> surfaces(expr::Pool& pool, ExprId guard) {
@@ -578,7 +581,8 @@ class Search {
     return proof::is_contradictory(proof::make_tape(question));
   }
 
-  // --- What is told --------------------------------------------------------------------------------------------------------
+  // --- What is told
+  // --------------------------------------------------------------------------------------------------------
 
   void report(std::vector<std::uint32_t> ring) {
     const auto name = [&](std::uint32_t i) { return "`" + model_.transitions[i].name + "`"; };

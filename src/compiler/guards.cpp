@@ -21,8 +21,8 @@ using expr::Op;
 
 constexpr std::size_t most_ties = 20;
 
-// Whether two events that are known before the run never happen at one instant. Two periods are those of one clock that ticks for
-// both when their ratio is one of small whole numbers.
+// Whether two events that are known before the run never happen at one instant. Two periods are those of one clock that
+// ticks for both when their ratio is one of small whole numbers.
 bool never_together(const flat::Event& a, const flat::Event& b) {
   constexpr double close = 1e-6;
   if (a.kind == TACTUS_AT && b.kind == TACTUS_AT) {

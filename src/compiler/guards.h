@@ -1,9 +1,10 @@
-// Transitions that could disagree, and whether their guards can hold at once. The structures of a model, sorted, in; a verdict for
-// each pair out.
+// Transitions that could disagree, and whether their guards can hold at once. The structures of a model, sorted, in; a
+// verdict for each pair out.
 //
-// Two transitions could disagree when both go to a mode of one automaton, or both say what one name is next. They are asked about in
-// each structure in which both can be taken, with what its equations say: names that one equation gives are put in, constraints
-// are ties, parameters without a range are what they are. What is solved for together with others counts as free.
+// Two transitions could disagree when both go to a mode of one automaton, or both say what one name is next. They are
+// asked about in each structure in which both can be taken, with what its equations say: names that one equation gives
+// are put in, constraints are ties, parameters without a range are what they are. What is solved for together with
+// others counts as free.
 #pragma once
 
 #include <string>

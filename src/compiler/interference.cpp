@@ -38,7 +38,8 @@ class Known {
 
   bool is_state(const Quantity& q) const { return rates_.contains(q); }
 
-  // What can be changed or reads what can: `e`'s variables that are not of a jump, discrete values, inputs, and sources of delays.
+  // What can be changed or reads what can: `e`'s variables that are not of a jump, discrete values, inputs, and sources
+  // of delays.
   void read(ExprId e, Quantities& to) const {
     for (const Op op : {Op::variable, Op::discrete, Op::input, Op::input_rate, Op::delayed}) {
       for (const ExprId leaf : symbolic::leaves(model_.pool, e, op)) {

@@ -1,10 +1,12 @@
-// Which transitions can interfere with a plan. The structures of a model, sorted and with their jumps, in; for each plan a list out.
+// Which transitions can interfere with a plan. The structures of a model, sorted and with their jumps, in; for each
+// plan a list out.
 //
-// A plan's targets depend on what its phases compute them from: the quantities that the equations of the modes of a phase lead to,
-// state by state and block by block, back from the targets, the ends of phases and the plan's own jumps. A transition can interfere when
-// some combination of modes that can be reached has both a phase of the plan and the transition's `in`, and the transition changes one of
-// these quantities there: it sets a state, a handler that answers it sets a behaviour, or it goes to modes in which another
-// equation gives one of them. What its guard says is not looked at.
+// A plan's targets depend on what its phases compute them from: the quantities that the equations of the modes of a
+// phase lead to, state by state and block by block, back from the targets, the ends of phases and the plan's own jumps.
+// A transition can interfere when some combination of modes that can be reached has both a phase of the plan and the
+// transition's `in`, and the transition changes one of these quantities there: it sets a state, a handler that answers
+// it sets a behaviour, or it goes to modes in which another equation gives one of them. What its guard says is not
+// looked at.
 #pragma once
 
 #include <cstdint>

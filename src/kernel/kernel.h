@@ -13,11 +13,11 @@
 extern "C" {
 #endif
 
-/* Modes: modes.c. The table of the structure that holds now; the model itself when it has no modes. */
+/* Modes: modes.c. The table of the active structure; the model itself when it has no modes. */
 static inline const tactus_model* tk_active(const tactus_model* model, const tactus_instance* instance) {
   return model->structure_count > 0 ? model->structures[instance->structure] : model;
 }
-/* The functions of the table that stands for all structures: each is that of the one that holds. */
+/* The functions of the table that stands for all structures: each calls that of the active structure. */
 int tk_modes_prepare(const tactus_model* model, tactus_instance* instance);
 int tk_modes_initialize(const tactus_model* model, tactus_instance* instance);
 int tk_modes_derivative(const tactus_model* model, tactus_instance* instance, double t, const double* x, double* dx);
@@ -34,47 +34,49 @@ int tk_modes_adaptive_step(const tactus_model* model, tactus_instance* instance,
 /* Fills the sections' offsets of a layout from the counts of the model. */
 void tk_layout(const tactus_model* model, tactus_layout* layout);
 
-/* Every recorded name at (t, x), into the outputs section: what a host asks instead of the table's `outputs`. While the
- * motion slides, names are the mixture of both sides that holds it there, modes aside; tied_flow.c. */
+/* Computes every recorded name at (t, x) into the outputs section; hosts call this instead of the table's `outputs`.
+ * While the motion slides, names other than modes are the mixture of both sides that keeps it on the surface:
+ * tied_flow.c. */
 int tk_outputs(const tactus_model* model, tactus_instance* instance, double t, const double* x);
-/* What the motion rests on and slides along: ties.h. Doubles of an Instance that it needs. */
+/* Ties, the surfaces of rest and sliding: ties.h. Number of doubles that they need in an Instance. */
 uint32_t tk_ties_size(const tactus_model* model);
-/* Surfaces that the motion can keep to at once: ties.h. */
+/* The largest number of simultaneous ties: ties.h. */
 uint32_t tk_most_ties(const tactus_model* model);
-/* What has become of ties since the start: so many things, of which the last TK_TIES_TOLD can be asked for by their
- * number from 0 on. */
+/* Log of the ties that began or ended since the start. tk_ties_told is its length; the last TK_TIES_TOLD entries can be
+ * read, by their index from 0 on. */
 enum { TK_TIES_TOLD = 16, TK_TOLD_REST = 0, TK_TOLD_SLIDE = 1, TK_TOLD_RELEASE = 2 };
 typedef struct tk_tie_told {
   double time;
   int32_t what;   /* TK_TOLD_.. */
-  int32_t number; /* an event, or behind them a relation */
+  int32_t number; /* an event or, counted behind the events, a relation */
 } tk_tie_told;
 int64_t tk_ties_told(const tactus_instance* instance);
 tk_tie_told tk_told_of_tie(const tactus_model* model, const tactus_instance* instance, int64_t index);
-/* Plans: plan.c. Doubles of scratch that they need, of an Instance whose snapshot has so many doubles. */
+/* Plans: plan.c. Doubles of scratch that they need; `snapshot` is the number of doubles of a snapshot. */
 uint32_t tk_plan_size(const tactus_model* model, uint32_t snapshot);
-/* Constraints: project.c. Doubles of scratch that it needs. */
+/* Constraints: project.c. Doubles of scratch that the projection needs. */
 uint32_t tk_projection_size(const tactus_model* model);
-/* Puts x back onto the model's constraints at t, by at most so many iterations of Newton's method; constraint_residual
- * is the largest that was ever measured behind the last of them. Where x moves by more than the tolerance, the first
- * stage is no longer its derivative. Only for a model that has some. */
+/* Projects x onto the model's constraints at t by at most `iterations` of Newton's method; constraint_residual is the
+ * largest residual ever measured after the last of them. If x moves by more than the tolerance, the first stage is no
+ * longer its derivative. Only for a model with constraints. */
 int tk_project(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                double tolerance);
-/* The same for any number of constraints and however they depend on each other: what tk_project falls back on. */
+/* The same for any number of constraints, dependent or not: the fallback of tk_project. */
 int tk_project_any(const tactus_model* model, tactus_instance* instance, double t, double* x, int iterations,
                    double tolerance);
-/* The same for an interpolated x, which keeps to the constraints no better than to the motion; nothing of the instance
- * changes but scratch. Where it fails, x is the best there is. Nothing to do for a model without constraints. */
+/* The same for an interpolated x, which meets the constraints only to the accuracy of the interpolation; changes
+ * nothing of the instance but scratch. On failure x is the best approximation found. Does nothing without
+ * constraints. */
 void tk_put_back(const tactus_model* model, tactus_instance* instance, double t, double* x);
-/* After a jump: the states onto the constraints of the mode that was entered. TACTUS_OFF_ENTRY with failed_index when
- * they are off by more than the jump's location explains and `enforces_positions` is not set. */
+/* After a jump: projects the states onto the constraints of the mode that was entered. TACTUS_OFF_ENTRY with
+ * failed_index when they are off by more than the jump's location explains and `enforces_positions` is not set. */
 int tk_enter_constraints(const tactus_model* model, tactus_instance* instance, int enforces_positions);
 /* For each constraint at (t, x) whether it follows, in its derivatives, from others: into `depends`, constraint_count
  * doubles, 1 or
  * 0. Returns how many do; -1 when they cannot be evaluated there. */
 int tk_dependent_constraints(const tactus_model* model, tactus_instance* instance, double t, const double* x,
                              double* depends);
-/* The free states of the start, from constraints and conditions. Only for a model that has some. */
+/* Computes the free initial states from constraints and conditions. Only for a model that has some. */
 int tk_solve_start(const tactus_model* model, tactus_instance* instance);
 /* The shortest u with A u = b; a: `rows` rows of n doubles, destroyed. Returns the rank; b becomes what cannot be met.
  * work: rows * rows + 3 * rows doubles, the last `rows` of which are 0 for rows that depend on others. */
@@ -97,7 +99,7 @@ void tk_linear_solve(const tactus_model* model, tactus_instance* instance, doubl
 /* Zeroes the block, sets every parameter to its initial value, time to starting_time, and prepares. The states are set
  * by tk_start, after the caller changed parameters and inputs. */
 int tk_reset(const tactus_model* model, tactus_instance* instance);
-/* prepare, initialize, a check that every state is finite. */
+/* Calls prepare and initialize, and checks that every state is finite. */
 int tk_start(const tactus_model* model, tactus_instance* instance);
 
 /* Generic forms of the table's entries of the same name. Solver: one of tactus_solver. On failure the Instance stays at
@@ -119,7 +121,7 @@ void tk_tsit5_as_cvode(const tactus_model* model, tactus_instance* instance);
 static inline int tk_runs_in_parts(const tactus_model* model) {
   return model->event_count > 0 || model->delay_count > 0 || model->relation_count > 0;
 }
-/* After tk_start: relations, clocks and histories begin; what is due at the start fires. */
+/* After tk_start: begins relations, clocks and histories, and fires the events that are due at the start. */
 int tk_begin_events(const tactus_model* model, tactus_instance* instance);
 /* The next time that an `every` or `at` event is due; infinity when none is. */
 double tk_next_event(const tactus_model* model, const tactus_instance* instance);
@@ -128,21 +130,21 @@ double tk_next_event(const tactus_model* model, const tactus_instance* instance)
  * completes the step. Adaptive: one accepted step (h is its largest length), or the piece of it up to an event. An
  * event closer to the grid than 1e-9 h is on it. */
 int tk_part(const tactus_model* model, tactus_instance* instance, int solver, double h, double tolerance, double t_end);
-/* After states, inputs or parameters were changed from outside, for whoever reads before the next part: relations hold
- * what they are now. Events that this makes due fire with the next tk_fire. */
+/* After states, inputs or parameters were changed from outside, for a host that reads values before the next part:
+ * updates the held values of relations. Events that this makes due fire with the next tk_fire. */
 int tk_settle(const tactus_model* model, tactus_instance* instance);
 /* Whether tk_fire has something to do. */
 int tk_is_due(const tactus_model* model, const tactus_instance* instance);
 int tk_fire(const tactus_model* model, tactus_instance* instance);
-/* Once, behind the last part: what checks were promised and has not happened is broken now. */
+/* Called once, after the last part: a check that waits for something that has not happened is broken now. */
 int tk_end_run(const tactus_model* model, tactus_instance* instance);
-/* The state at t inside the last part: dense output, or for fixed steps the cubic of Hermite. To be asked before
- * tk_fire, for it may evaluate the derivative. */
+/* The state at t inside the last part: dense output or, for fixed steps, cubic Hermite interpolation. To be called
+ * before tk_fire, since it may evaluate the derivative. */
 void tk_between(const tactus_model* model, tactus_instance* instance, int solver, double t, double* x);
 /* `count` whole steps of the grid, events fired where they fall: what model->fixed_steps is for a model without
  * events. */
 int tk_event_steps(const tactus_model* model, tactus_instance* instance, int solver, double h, int64_t count);
-/* What delay `index` gives at t. */
+/* The value of delay `index` at t. */
 double tk_delayed(const tactus_model* model, const tactus_instance* instance, uint32_t index, double t);
 
 /* Sampled data: table.c. `order` and `order_y`: how often differentiated. */
@@ -152,7 +154,7 @@ double tk_table_2(const tactus_table* table, int order_x, int order_y, double x,
  * and empty above half a cycle in one unit of `phase`. */
 double tk_noise(double seed, double phase);
 
-/* What the inlined adaptive step leaves to functions, being rare; adaptive.c. */
+/* Rare cases of the inlined adaptive step: adaptive.c. */
 /* Makes sure that tk_kept_derivative (sections.h) is the derivative at (time, states). */
 int tk_first_stage(const tactus_model* model, tactus_instance* instance);
 /* A first guess at the step of a method of that order, at most h_max; one more evaluation. */

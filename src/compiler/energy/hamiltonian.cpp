@@ -108,8 +108,9 @@ class Search {
     return clean(found);
   }
 
-  // The entries of part((A, G)), by rows, as functions of the parameters: numbers, c p q / r with whole powers, or a + b p + c q. Each parameter is
-  // moved alone, which says how an entry follows; then all of them at once, where the entries must do, too. Empty where that fails. `all` is (A, G) now.
+  // The entries of part((A, G)), by rows, as functions of the parameters: numbers, c p q / r with whole powers, or a +
+  // b p + c q. Each parameter is moved alone, which says how an entry follows; then all of them at once, where the
+  // entries must do, too. Empty where that fails. `all` is (A, G) now.
   template <class Part>
   std::vector<ExprId> entries_by_parameters(const MatrixXd& all, Part part) {
     const std::vector<flat::Parameter> before = model_.parameters;

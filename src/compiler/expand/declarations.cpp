@@ -103,9 +103,10 @@ class Declarations {
     return &found->second;
   }
 
-  // Elements that are written one by one, `n[i]` in a loop, join the family that others made; those that do not fit on at once wait until
-  // all names of the scope are declared. What says more about all elements than a name and a number (the modes of an automaton, the phases of
-  // a sequence) comes from one line of the text. The entry; null after reporting, and while it waits.
+  // Elements that are written one by one, `n[i]` in a loop, join the family that others made; those that do not fit on
+  // at once wait until all names of the scope are declared. What says more about all elements than a name and a number
+  // (the modes of an automaton, the phases of a sequence) comes from one line of the text. The entry; null after
+  // reporting, and while it waits.
   Entry* enter_element(Scope& scope, NameId name, Entry entry) {
     auto found = scope.entries.find(name);
     if (found == scope.entries.end()) return enter(scope, name, std::move(entry));
@@ -157,7 +158,8 @@ class Declarations {
 
   bool is_element(const parse::Family& family) const { return family.valid() && family.low == family.high; }
 
-  // Every name that a body declares, and the instances in it. `locals`: counters of the loops around; `modes`: the `in` blocks around.
+  // Every name that a body declares, and the instances in it. `locals`: counters of the loops around; `modes`: the `in`
+  // blocks around.
   void declare(Scope& scope, const Body& body, const Local* locals, const Mode* modes) {
     for (const parse::Constant& item : body.constants) {
       Entry entry{What::constant, item.name_span};

@@ -1,10 +1,12 @@
-// Energies, ports that carry power, and joins written out. Items in their scope in; out, in the program's tree, energies with their
-// equations, ports by their full names, and for each join two equations.
+// Energies, ports that carry power, and joins written out. Items in their scope in; out, in the program's tree,
+// energies with their equations, ports by their full names, and for each join two equations.
 //
 //   energy H = e;            H = e, and H is an energy
 //   power u -> y;            is named power[1], power[2] .. in the order of the text
-//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other. Where these are of instances with
-//                            rates, or of one and the rest, the ports are `is_sampled`, and `rates` puts held values in the place of b.out, a.out
+//   join a.end to b.end;     a.in = b.out, b.in = -a.out: what flows into the one flows out of the other. Where these
+//   are of instances with
+//                            rates, or of one and the rest, the ports are `is_sampled`, and `rates` puts held values in
+//                            the place of b.out, a.out
 //   guard a.end;             what leaves there is a.end.given, which schemata defines
 //
 // Joins and guards may name ports that are written out after them, so they are kept until all ports are known.

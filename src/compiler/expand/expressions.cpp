@@ -164,8 +164,8 @@ NodeId Expressions::bound_to(NameId name, Found found) {
   return {};
 }
 
-// A parameter made of other parameters, `parameter d = 2 * sqrt(k * m);`, stands for its value, so that it follows them; a value of its
-// own, from an instance or from outside, makes it a parameter like any other.
+// A parameter made of other parameters, `parameter d = 2 * sqrt(k * m);`, stands for its value, so that it follows
+// them; a value of its own, from an instance or from outside, makes it a parameter like any other.
 bool Expressions::is_derived(NameId name, Found found) const {
   const Entry& entry = *found.entry;
   if (entry.what != What::parameter || !entry.value.valid() || entry.is_fixed) return false;

@@ -1,8 +1,9 @@
-// `ground height f` with a function f: of x in a flat world, of x and y in space. A page cannot compute f, so the program does, at
-// places side by side: the drawing gets their `heights`, and from `low` to `high` where they lie.
+// `ground height f` with a function f: of x in a flat world, of x and y in space. A page cannot compute f, so the
+// program does, at places side by side: the drawing gets their `heights`, and from `low` to `high` where they lie.
 //
 //   ground height f from a to b;   between a and b: numbers, or points of two components
-//   ground height f;               around what the camera follows, as far as it sees; else 10 to either side of the origin
+//   ground height f;               around what the camera follows, as far as it sees; else 10 to either side of the
+//   origin
 //
 // Without a range the places are multiples of their distance, so that the ground stands still while the camera goes.
 #pragma once

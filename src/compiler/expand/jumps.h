@@ -1,8 +1,9 @@
-// Jumps written out. The braces of a transition in; out the same without loops, the modes that `goto` enters by their full names, and every
-// unknown of the jump under a name of its own: `Bounce.Jn`.
+// Jumps written out. The braces of a transition in; out the same without loops, the modes that `goto` enters by their
+// full names, and every unknown of the jump under a name of its own: `Bounce.Jn`.
 //
-// An unknown is what `unknown` names, and any name of the jump's equations that the scope around does not know: no equation,
-// start, port, declaration or external has it. Inside of `next(..)` and below a prime stand names of the model only.
+// An unknown is what `unknown` names, and any name of the jump's equations that the scope around does not know: no
+// equation, start, port, declaration or external has it. Inside of `next(..)` and below a prime stand names of the
+// model only.
 #pragma once
 
 #include <string>

@@ -11,7 +11,8 @@ namespace expand {
 
 // Ports, then parameters.
 [[nodiscard]] std::vector<std::string_view> given_by_name(const Program& program, const parse::Module& module);
-// The names that an instance's equations, behaviours, events, automata and transitions define, then its ports and parameters.
+// The names that an instance's equations, behaviours, events, automata and transitions define, then its ports and
+// parameters.
 [[nodiscard]] std::vector<std::string_view> members(const Program& program, const parse::Module& module);
 
 // "`a`, `b`"

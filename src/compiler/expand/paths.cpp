@@ -11,7 +11,8 @@ using parse::NodeKind;
 
 namespace {
 
-// What `name` is in front of a dot: from inside a module also an instance around it, since nothing that an equation declares has members.
+// What `name` is in front of a dot: from inside a module also an instance around it, since nothing that an equation
+// declares has members.
 Found find_with_members(Scope& scope, NameId name) {
   Found found = find(scope, name);
   for (Scope* outer = scope.outer; !found.entry && outer; outer = outer->outer) {

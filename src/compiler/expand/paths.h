@@ -26,8 +26,8 @@ struct Named {
   std::string full = {};
 };
 
-// What `foot`, `foot[2]`, `leg[2].foot` names; nothing when it is neither automaton nor transition. With `reported`, says why an index
-// does not fit.
+// What `foot`, `foot[2]`, `leg[2].foot` names; nothing when it is neither automaton nor transition. With `reported`,
+// says why an index does not fit.
 [[nodiscard]] Named named_by(Program& program, NodeId id, Scope& scope, const Local* locals, bool* reported = nullptr);
 
 struct Called {

@@ -15,8 +15,8 @@ using base::NameId;
 using parse::Body;
 using parse::NodeId;
 
-// Counters of loops, families and sums with their numbers; names bound by a function or a sum that stays, without; unknowns of a
-// jump with their full names.
+// Counters of loops, families and sums with their numbers; names bound by a function or a sum that stays, without;
+// unknowns of a jump with their full names.
 struct Local {
   const Local* outer = nullptr;
   NameId name;

@@ -1,5 +1,5 @@
-// The flat model: scalar variables, equations between scalar expressions, starts. No hierarchy, no vectors; names of whole
-// vectors are kept as groups for people. Data only.
+// The flat model: scalar variables, equations between scalar expressions, starts. No hierarchy, no vectors; names of
+// whole vectors are kept as groups for people. Data only.
 #pragma once
 
 #include <cstdint>
@@ -56,7 +56,8 @@ struct Automaton {
   std::uint32_t slot = 0;
 };
 
-// One jump: where `mode` and `guard` hold, equations over the values before and after (Variable::next_of) and unknowns of its own.
+// One jump: where `mode` and `guard` hold, equations over the values before and after (Variable::next_of) and unknowns
+// of its own.
 struct Transition {
   struct Goto {
     std::uint32_t automaton = 0;
@@ -151,7 +152,8 @@ struct Event {
   VariableId guard = {};  // transition, require, expect, stop: positive where it does; located
 };
 
-// Values that are chosen before a jump so that targets are 0 when phases end; variables of their own hold guesses and targets.
+// Values that are chosen before a jump so that targets are 0 when phases end; variables of their own hold guesses and
+// targets.
 struct Plan {
   struct Phase {
     std::uint32_t transition = 0;  // that ends it
@@ -218,8 +220,8 @@ struct SampledJoin {
   std::uint32_t since = 0;
 };
 
-// What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was there; a rate,
-// the derivative of what another delay gives, is 0.
+// What delay `k` gives is the leaf delayed(k): source^(order), one duration ago. Before the start it is what it was
+// there; a rate, the derivative of what another delay gives, is 0.
 struct Delay {
   VariableId source;
   std::uint32_t order = 0;

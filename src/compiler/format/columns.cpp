@@ -64,8 +64,8 @@ class Columns {
   // The same, of what counts in a group.
   std::uint32_t natural_key(std::size_t i) const { return natural(i) + sign_width(i); }
 
-  // For each line the next one that stands as far left or further, and the next of all; comments are passed over, an empty line
-  // is not.
+  // For each line the next one that stands as far left or further, and the next of all; comments are passed over, an
+  // empty line is not.
   void find_next_lines() {
     struct Line {
       std::uint32_t number;
@@ -123,8 +123,8 @@ class Columns {
     }
   }
 
-  // Members that are connected by neighbouring lines, or, comments at the ends of lines, by their order. One of a kind stands
-  // on a line.
+  // Members that are connected by neighbouring lines, or, comments at the ends of lines, by their order. One of a kind
+  // stands on a line.
   void split(const std::vector<std::size_t>& members, std::vector<std::vector<std::size_t>>& groups) const {
     std::vector<std::size_t> leader(members.size());
     std::iota(leader.begin(), leader.end(), std::size_t{0});

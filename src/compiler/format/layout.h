@@ -1,14 +1,15 @@
 // How far each line stands from the margin and how many blanks stand between neighbours: the style itself.
 //
 // Levels (of two blanks). A statement stands one level inside its section, its module's or mechanism's parentheses, its
-// braces. A line that goes on with a statement stands one level inside the line where the statement began, one more for each
-// bracket that ended a line; or, if the person put it there, under the token behind the open bracket, behind the `=`, or behind
-// the word that begins the statement. A declaration of something that belongs to no section (a constant, a module) stays as
-// far left as its section's word, if it stood there. A comment on its own line stands as the line below it does.
+// braces. A line that goes on with a statement stands one level inside the line where the statement began, one more for
+// each bracket that ended a line; or, if the person put it there, under the token behind the open bracket, behind the
+// `=`, or behind the word that begins the statement. A declaration of something that belongs to no section (a constant,
+// a module) stays as far left as its section's word, if it stood there. A comment on its own line stands as the line
+// below it does.
 //
-// Gaps. Binary operators have blanks around them, except `^` and `..`, and `*` and `/` if they had none; signs, `!`, primes, `.`, brackets have none; a unit has
-// one before and none inside; statements on one line are two blanks apart, and so are the parts of `simulation` and `external`
-// if they were.
+// Gaps. Binary operators have blanks around them, except `^` and `..`, and `*` and `/` if they had none; signs, `!`,
+// primes, `.`, brackets have none; a unit has one before and none inside; statements on one line are two blanks apart,
+// and so are the parts of `simulation` and `external` if they were.
 #pragma once
 
 #include <cstddef>

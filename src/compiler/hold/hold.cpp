@@ -100,7 +100,8 @@ class Holding {
     });
   }
 
-  // --- Guards of jumps and of what is required --------------------------------------------------------------------------
+  // --- Guards of jumps and of what is required
+  // --------------------------------------------------------------------------
 
   // Each is one value, positive where all that it is made of holds: located as it is, and evaluated.
   void watch_guards() {
@@ -123,10 +124,11 @@ class Holding {
     }
   }
 
-  // --- Comparisons that keep functions inside their domains ------------------------------------------------------------
+  // --- Comparisons that keep functions inside their domains
+  // ------------------------------------------------------------
 
-  // Whether the value of `e` is one of a few numbers, whatever the comparisons inside compare: sign(x). Held, it stays inside a domain as well
-  // as evaluated.
+  // Whether the value of `e` is one of a few numbers, whatever the comparisons inside compare: sign(x). Held, it stays
+  // inside a domain as well as evaluated.
   bool is_level(ExprId e) const {
     return !walk(e, [&](ExprId id, std::vector<ExprId>& open) {
       const Node& node = pool_[id];
@@ -162,8 +164,8 @@ class Holding {
     });
   }
 
-  // What stands in `e` is evaluated; but not a choice between numbers by leaves that do not themselves reach a partial function, as x does in
-  // sqrt(x * sign(x)).
+  // What stands in `e` is evaluated; but not a choice between numbers by leaves that do not themselves reach a partial
+  // function, as x does in sqrt(x * sign(x)).
   void evaluate_below(ExprId e, const std::unordered_set<ExprId>* reaching) {
     walk(e, [&](ExprId id, std::vector<ExprId>& open) {
       if (expr::has_kink(pool_[id].op)) guarding_.insert(id);
@@ -217,7 +219,8 @@ class Holding {
     for (ExprId argument : partial) evaluate_below(argument, &sensitive);
   }
 
-  // By block: whether the motion, an event or a delay depends on it. What is only recorded is evaluated where it is recorded.
+  // By block: whether the motion, an event or a delay depends on it. What is only recorded is evaluated where it is
+  // recorded.
   std::vector<bool> find_what_matters() const {
     const auto& motion = sorted_.motion;
     std::unordered_map<ExprId, std::uint32_t> block_of;
@@ -259,7 +262,8 @@ class Holding {
     return matters;
   }
 
-  // --- Rewriting -------------------------------------------------------------------------------------------------------
+  // --- Rewriting
+  // -------------------------------------------------------------------------------------------------------
 
   bool moves(ExprId e) const {
     return any(e, [&](ExprId id) {

@@ -20,7 +20,8 @@ inline constexpr diag::Kind<Text, Text, Text> not_there_after{"J005",
 inline constexpr diag::Kind<Text, Text, Text> not_there_before{"J010", "`{}` reads `{}`, which does not exist in `{}`"};
 inline constexpr diag::Kind<Text, Text> several_structures{
     "J006", "`{}` asks for what is algebraic after it, and enters modes with different equations: {}"};
-// What follows fails only where a run comes to it: `check` tells, and a run goes on until then, as with guards that overlap.
+// What follows fails only where a run comes to it: `check` tells, and a run goes on until then, as with guards that
+// overlap.
 inline constexpr diag::Kind<Text> leads_to_itself{
     "J007", "`{}` leads to itself at one instant, without end: its guard still holds after the jump",
     diag::Severity::warning};

@@ -234,8 +234,8 @@ class Jump {
 
   const expr::Pool& target_pool() const { return structures_.list[targets_.front()].model.pool; }
 
-  // An expression of the structure that is entered, at the values after the jump, in the pool of the one that is left. What it reads
-  // that is no state there is asked for.
+  // An expression of the structure that is entered, at the values after the jump, in the pool of the one that is left.
+  // What it reads that is no state there is asked for.
   ExprId after(ExprId e) {
     const flat::Model& target = structures_.list[targets_.front()].model;
     const Knowledge& knows = known_[targets_.front()];
@@ -296,14 +296,17 @@ class Jump {
     }
   }
 
-  // --- enforce velocities: the impact -------------------------------------------------------------------------------------
+  // --- enforce velocities: the impact
+  // -------------------------------------------------------------------------------------
   //
-  // With E z + B l = f the equations that give the rates z and the forces l of the structure that is entered, an impulse L changes
-  // what z is the rate of by d where E d + B L = 0, and the constraints, once differentiated less than in that block, hold at the
-  // values after: these are the velocities that the constraints allow, reached along the directions in which their forces act.
+  // With E z + B l = f the equations that give the rates z and the forces l of the structure that is entered, an
+  // impulse L changes what z is the rate of by d where E d + B L = 0, and the constraints, once differentiated less
+  // than in that block, hold at the values after: these are the velocities that the constraints allow, reached along
+  // the directions in which their forces act.
 
-  // Beyond the blocks with constraints, an impulse goes on through those that read what it changes, as long as they lead to rates of
-  // states: friction, T = mu * N, then changes the other velocities, too. The book of energy has its own account of jumps.
+  // Beyond the blocks with constraints, an impulse goes on through those that read what it changes, as long as they
+  // lead to rates of states: friction, T = mu * N, then changes the other velocities, too. The book of energy has its
+  // own account of jumps.
   struct Impact {
     std::vector<std::uint32_t> blocks;  // of the motion in the structure that is entered, in order
     bool has_forces = false;

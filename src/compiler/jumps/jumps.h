@@ -2,9 +2,10 @@
 //
 //   the structures sorted + flat::Transition -> structure::Jump: equations with their unknowns, sorted into blocks
 //
-// Unknowns are the values after the jump that its equations mention, and names of its own. What is asked for after it and is no
-// state there is worked out with the equations of the structure that is entered, at the values after. A state of the new
-// structure that is not mentioned is what its name was before: state, derivative or algebraic value; failing that its boundary value.
+// Unknowns are the values after the jump that its equations mention, and names of its own. What is asked for after it
+// and is no state there is worked out with the equations of the structure that is entered, at the values after. A state
+// of the new structure that is not mentioned is what its name was before: state, derivative or algebraic value; failing
+// that its boundary value.
 //
 // enforce velocities (enforce.cpp) adds the equations of an impact.
 #pragma once
@@ -19,8 +20,8 @@
 
 namespace jumps {
 
-// Sorts every structure and works out its jumps. Empty after reporting. `overrides` as structure::sort has them; those that no
-// structure found are left.
+// Sorts every structure and works out its jumps. Empty after reporting. `overrides` as structure::sort has them; those
+// that no structure found are left.
 [[nodiscard]] std::optional<std::vector<structure::Sorted>> sort(modes::Structures& structures,
                                                                  std::vector<structure::Override>& overrides,
                                                                  diag::Sink& diags);

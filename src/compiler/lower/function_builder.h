@@ -15,8 +15,8 @@ using expr::ExprId;
 
 class FunctionBuilder {
  public:
-  // `leaf` makes the instruction of a variable that this function did not compute itself (a state, a derived value); `hoist` gives the
-  // place in the derived section of a part that depends on parameters only, or nothing.
+  // `leaf` makes the instruction of a variable that this function did not compute itself (a state, a derived value);
+  // `hoist` gives the place in the derived section of a part that depends on parameters only, or nothing.
   using Leaf = std::function<ir::Instruction(ExprId)>;
   using Hoist = std::function<std::optional<std::uint32_t>(ExprId)>;
 

@@ -1,5 +1,5 @@
-// The one walk from a sorted model to a program: what all its functions share. Each group of them is written in the file named
-// above it.
+// The one walk from a sorted model to a program: what all its functions share. Each group of them is written in the
+// file named above it.
 #pragma once
 
 #include <functional>
@@ -41,8 +41,8 @@ class Lowering {
   ir::Program run();
 
  private:
-  // A system with its blocks' solutions, and where each leaf is solved. From here on, what is solved together is a block: one of the
-  // system's, or what is left of it, or an unknown that was written out.
+  // A system with its blocks' solutions, and where each leaf is solved. From here on, what is solved together is a
+  // block: one of the system's, or what is left of it, or an unknown that was written out.
   struct Solved {
     const System* system = nullptr;
     std::vector<Solution> solutions;
@@ -56,7 +56,8 @@ class Lowering {
     std::vector<ExprId> captured;
   };
 
-  // --- lower.cpp -------------------------------------------------------------------------------------------------------
+  // --- lower.cpp
+  // -------------------------------------------------------------------------------------------------------
 
   // The states of each subsystem follow each other.
   void order_by_subsystem();
@@ -64,17 +65,19 @@ class Lowering {
   std::string leaf_name(ExprId leaf) const;
   std::uint32_t line_of(base::Span span) const;
 
-  // --- static_parts.cpp: what depends on parameters only ---------------------------------------------------------------
+  // --- static_parts.cpp: what depends on parameters only
+  // ---------------------------------------------------------------
 
   void find_static();
-  // Whether an expression is made of parameters, constants and static variables. With `own`, that block's unknowns count too (and nothing
-  // is remembered).
+  // Whether an expression is made of parameters, constants and static variables. With `own`, that block's unknowns
+  // count too (and nothing is remembered).
   bool is_static(ExprId root, const Solution* own = nullptr);
   bool is_solved_in_prepare(ExprId leaf) const;
   // The place of a static part in the derived section; computed in `prepare` at its first use.
   std::optional<std::uint32_t> hoist(ExprId e);
 
-  // --- blocks.cpp: systems of equations and their solving --------------------------------------------------------------
+  // --- blocks.cpp: systems of equations and their solving
+  // --------------------------------------------------------------
 
   Solved solve_all(const System& system);
   // A parameter whose range lies on one side of 0, or a product or quotient of such with numbers.
@@ -90,8 +93,8 @@ class Lowering {
   Residual residual_of(const Solution& solution);
   // Blocks of the same form share one.
   std::uint32_t residual_function(ir::Chunk chunk);
-  // First guesses of a Newton block: what the person gave, as far as `usable` lets it; else 1, not 0, for most functions that
-  // need Newton are singular or flat at 0.
+  // First guesses of a Newton block: what the person gave, as far as `usable` lets it; else 1, not 0, for most
+  // functions that need Newton are singular or flat at 0.
   void store_guesses(FunctionBuilder& builder, const std::vector<ExprId>& unknowns, std::uint32_t warm,
                      const std::function<bool(ExprId)>& usable);
   // The warm starts of a Newton block: the same for the same unknowns, in whichever function.
@@ -103,7 +106,8 @@ class Lowering {
   std::string constants_read(const System& system, const Block& block);
   static std::pair<std::uint32_t, std::uint32_t> place_of(const flat::Equation& equation);
 
-  // --- motion.cpp: rates, start, constraints, conditions ---------------------------------------------------------------
+  // --- motion.cpp: rates, start, constraints, conditions
+  // ---------------------------------------------------------------
 
   FunctionBuilder motion_builder();
   void build_derivative();
@@ -116,7 +120,8 @@ class Lowering {
   // A state that stays what it is but for jumps: nothing puts it back onto constraints, they are put where it says.
   bool is_memory(ExprId state);
 
-  // --- outputs.cpp: channels and pictures ------------------------------------------------------------------------------
+  // --- outputs.cpp: channels and pictures
+  // ------------------------------------------------------------------------------
 
   void build_outputs();
   // An option is a channel: one that there is, when it is just that value, else one of its own that only pictures read.
@@ -128,7 +133,8 @@ class Lowering {
   // The expression, or none where it reads what the present mode does not have.
   ExprId where_known(ExprId e);
 
-  // --- events.cpp: what is watched, and what happens then --------------------------------------------------------------
+  // --- events.cpp: what is watched, and what happens then
+  // --------------------------------------------------------------
 
   void build_watch();
   void build_handlers();
@@ -141,7 +147,8 @@ class Lowering {
   // Samples kept of a delay: every step, when steps and delay are known and not too many.
   std::uint32_t delay_capacity(ExprId duration) const;
 
-  // --- energy.cpp: energy, and parts that take steps of their own ------------------------------------------------------
+  // --- energy.cpp: energy, and parts that take steps of their own
+  // ------------------------------------------------------
 
   void build_energy();
   // From result `first` on.

@@ -28,7 +28,8 @@ void Lowering::build_derivative() {
 }
 
 void Lowering::store_rates(FunctionBuilder& builder) {
-  // Every Newton block, also one that no state needs: which of its solutions is meant, continuity along the motion says.
+  // Every Newton block, also one that no state needs: which of its solutions is meant, continuity along the motion
+  // says.
   std::vector<ExprId> wanted = sorted_.state_rates;
   for (const Solution& solution : motion_.solutions) {
     if (solution.kind == Solution::newton) wanted.push_back(solution.unknowns.front());

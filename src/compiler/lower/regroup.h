@@ -21,7 +21,8 @@ class Regroup {
 
  private:
   expr::ExprId combine(const expr::Node& node, expr::ExprId a, expr::ExprId b, expr::ExprId c);
-  // `e` times the static `factor`, or divided by it, with the factor merged into a static factor of e; empty when e has none.
+  // `e` times the static `factor`, or divided by it, with the factor merged into a static factor of e; empty when e has
+  // none.
   std::optional<expr::ExprId> absorb(expr::ExprId e, expr::Op op, expr::ExprId factor, int depth);
 
   expr::Pool& pool_;

@@ -45,8 +45,8 @@ void cramer(expr::Pool& pool, Solution& solution) {
   }
 }
 
-// Whether `e` reads nothing of `unknowns` that `other` does not read: x in `x = x - y + t` falls out when it is solved for y by sums,
-// and stays when it is isolated.
+// Whether `e` reads nothing of `unknowns` that `other` does not read: x in `x = x - y + t` falls out when it is solved
+// for y by sums, and stays when it is isolated.
 bool reads_no_more(const expr::Pool& pool, ExprId e, ExprId other, const std::vector<ExprId>& unknowns) {
   const auto read = symbolic::leaves(pool, e, expr::Op::variable);
   return std::all_of(read.begin(), read.end(), [&](ExprId leaf) {

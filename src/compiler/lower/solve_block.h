@@ -1,5 +1,6 @@
-// How a block is solved: decided once, used by every function that needs it. A linear block is made smaller first (eliminate.h): what
-// is left of it comes first, then one direct solution for each unknown that was written out, so that nobody works out more than it needs.
+// How a block is solved: decided once, used by every function that needs it. A linear block is made smaller first
+// (eliminate.h): what is left of it comes first, then one direct solution for each unknown that was written out, so
+// that nobody works out more than it needs.
 #pragma once
 
 #include <functional>
@@ -20,8 +21,8 @@ struct Solution {
   ExprId determinant{};          // direct, by Cramer's rule: what must not vanish; else not valid
   std::vector<ExprId> matrix;    // linear: row-major; newton: the Jacobian
   std::vector<ExprId> right;     // linear: right sides; newton: the residuals
-  // linear, with constraints that may follow from one another: so many unknowns, the first ones, must be determined; the others, such as
-  // forces that share a load, need not be. 0: all must.
+  // linear, with constraints that may follow from one another: so many unknowns, the first ones, must be determined;
+  // the others, such as forces that share a load, need not be. 0: all must.
   std::uint32_t essential = 0;
 };
 

@@ -1,5 +1,5 @@
-// Pairs of transitions that cannot both be meant: both go to a mode of one automaton, or both say what one name is next. Transitions
-// in, pairs of their places out, the earlier one first.
+// Pairs of transitions that cannot both be meant: both go to a mode of one automaton, or both say what one name is
+// next. Transitions in, pairs of their places out, the earlier one first.
 #pragma once
 
 #include <cstdint>

@@ -2,12 +2,13 @@
 //
 //   flat::Model with automata -> a flat::Model for each structure, in which all equations hold
 //
-// Reached is what the starts give and, from there, what any transition leads to whose `in` holds, whatever its guard says.
+// Reached is what the starts give and, from there, what any transition leads to whose `in` holds, whatever its guard
+// says.
 //
-// Combinations share a structure when their equations differ only in what they say that one and the same leaf is: p'' = a here and
-// p'' = b there become p'' = if mode then a else b, and the mode is a discrete value. All else (N = 0 here, gap = 0 there) is another
-// structure, with states, constraints and an index of its own. In a structure whose combinations agree on a mode, that mode is
-// a constant, and what is said of other modes falls out.
+// Combinations share a structure when their equations differ only in what they say that one and the same leaf is: p'' =
+// a here and p'' = b there become p'' = if mode then a else b, and the mode is a discrete value. All else (N = 0 here,
+// gap = 0 there) is another structure, with states, constraints and an index of its own. In a structure whose
+// combinations agree on a mode, that mode is a constant, and what is said of other modes falls out.
 //
 // A model without automata has one structure, itself.
 #pragma once

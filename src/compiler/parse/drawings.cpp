@@ -59,8 +59,8 @@ bool Parser::at_drawing() const {
          kind(1) != TokenKind::equal;
 }
 
-// An option's word is known by its place: behind an operand or the kind; behind one that takes values first, if an operand
-// follows it.
+// An option's word is known by its place: behind an operand or the kind; behind one that takes values first, if an
+// operand follows it.
 bool Parser::at_option(bool is_first, bool takes_values) const {
   if (!at(TokenKind::name) || !is_among(places::drawing, text(at_))) return false;
   if (!is_first || !takes_values) return true;
@@ -126,8 +126,8 @@ bool Parser::read_option(Drawing& drawing) {
   return true;
 }
 
-// "n = {bounces}": the text with numbers in its holes, then what stands in them. The holes' places are those in the file, so they are
-// looked for in what was written; no escape makes a brace.
+// "n = {bounces}": the text with numbers in its holes, then what stands in them. The holes' places are those in the
+// file, so they are looked for in what was written; no escape makes a brace.
 bool Parser::read_text(Drawing& drawing) {
   const base::Span span = here();
   const Holes written = find_holes(text(at_));

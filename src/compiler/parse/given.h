@@ -1,5 +1,5 @@
-// A parameter of a module that an instance gives a value of its own. Data: written by `expand`, read by `check`, which holds the value
-// against the unit that the module declares.
+// A parameter of a module that an instance gives a value of its own. Data: written by `expand`, read by `check`, which
+// holds the value against the unit that the module declares.
 #pragma once
 
 #include "base/names.h"

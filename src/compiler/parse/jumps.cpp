@@ -1,5 +1,5 @@
-// Productions of what changes at an instant or belongs to a mode: automata, `in` blocks, transitions, sequences, plans, requirements and
-// properties.
+// Productions of what changes at an instant or belongs to a mode: automata, `in` blocks, transitions, sequences, plans,
+// requirements and properties.
 #include <algorithm>
 #include <utility>
 
@@ -421,7 +421,8 @@ bool Parser::read_jump(Jump& jump) {
   return true;
 }
 
-// "goto" var end | ( "keep" | "enforce" ) var {"," var} end | "unknown" NAME ["~" arith] {..} end | "for" NAME "in" range body | equation
+// "goto" var end | ( "keep" | "enforce" ) var {"," var} end | "unknown" NAME ["~" arith] {..} end | "for" NAME "in"
+// range body | equation
 void Parser::read_jump_item(Jump& jump) {
   switch (word()) {
     case Word::goto_: {

@@ -40,8 +40,8 @@ Dialect dialect_of(std::string_view path);
 // The items of `from` behind those of `into`: several files are one program.
 void append(Tree& into, const Tree& from);
 
-// The same for a file that `into` uses: its items become a body of their own, whose index is returned; its settings and externals are left
-// out.
+// The same for a file that `into` uses: its items become a body of their own, whose index is returned; its settings and
+// externals are left out.
 std::uint32_t append_file(Tree& into, const Tree& from);
 
 // One item a line, in the order of the text, as s-expressions: (equation (prime x 1) (sum 1 - x)).

@@ -1,6 +1,6 @@
 // The parser's state and its productions; private to this folder. Productions of expressions are in expressions.cpp, of
-// sections and declarations in items.cpp, of modes and jumps in jumps.cpp, of energies and ports in energies.cpp, of scenes in
-// drawings.cpp, getting over mistakes in recovery.cpp.
+// sections and declarations in items.cpp, of modes and jumps in jumps.cpp, of energies and ports in energies.cpp, of
+// scenes in drawings.cpp, getting over mistakes in recovery.cpp.
 //
 // A production that fails has reported, and returns an id that is not valid (or false); its caller returns at once, up
 // to the item, which recovers. So one statement costs one error.
@@ -169,8 +169,8 @@ class Parser {
   void read_jump_item(Jump& jump);
   void read_enforce(Jump& jump);
   void read_jump_loop(Jump& jump);
-  // The items up to the bracket that closes the one at `open`, as a body of their own; `holder` says whose. Not set, after reporting, when
-  // the bracket is missing.
+  // The items up to the bracket that closes the one at `open`, as a body of their own; `holder` says whose. Not set,
+  // after reporting, when the bracket is missing.
   std::optional<std::uint32_t> read_body(std::size_t open, std::string_view holder);
   bool pass_type(std::string_view declaration);
   void read_parameters();

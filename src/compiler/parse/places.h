@@ -1,5 +1,5 @@
-// Words that are known by their place only: names everywhere but in these statements, behind an operand. The layout and the
-// editor's tables read them; the parser's productions spell their own.
+// Words that are known by their place only: names everywhere but in these statements, behind an operand. The layout and
+// the editor's tables read them; the parser's productions spell their own.
 #pragma once
 
 #include <algorithm>

@@ -1,9 +1,9 @@
 // The tree of a program as it was written: sections, declarations and expressions with their places, nothing resolved.
 // Immutable once parse() returned it.
 //
-// Expressions are nodes in one vector; children stand before their parents, so a pass over all nodes in order is bottom-up.
-// `a + b - c` is one sum node with three children, each child with the operator before it: a long sum is wide, not deep, and
-// the depth of the tree is bounded by the parser's limit on nesting.
+// Expressions are nodes in one vector; children stand before their parents, so a pass over all nodes in order is
+// bottom-up. `a + b - c` is one sum node with three children, each child with the operator before it: a long sum is
+// wide, not deep, and the depth of the tree is bounded by the parser's limit on nesting.
 #pragma once
 
 #include <cstdint>
@@ -375,8 +375,8 @@ struct Plan : Transition {
   Jump otherwise = {};
 };
 
-// What a plan leaves to the solver once schemata has made transitions of it: find values for the chosen memories such that every target
-// holds when its phase ends.
+// What a plan leaves to the solver once schemata has made transitions of it: find values for the chosen memories such
+// that every target holds when its phase ends.
 struct PlanProblem {
   struct Phase {
     base::Span span;
@@ -415,16 +415,16 @@ struct Power {
   base::Span name_span;
   NodeId in;
   NodeId out;
-  // Made by expand: whether it is joined, whether to one with another rate or with the same of another instance, its rate as Energy has it, and
-  // what leaves where a guard stands, not valid without one.
+  // Made by expand: whether it is joined, whether to one with another rate or with the same of another instance, its
+  // rate as Energy has it, and what leaves where a guard stands, not valid without one.
   bool is_joined = false;
   bool is_sampled = false;
   std::uint32_t rate = 0;
   NodeId given = {};
 };
 
-// storage (states) energy variable structure J = j, R = r, G = g power in -> out: states' = (J - R) dH/dx + G in, out = G' dH/dx. Its energy and
-// its port stand among the others, too.
+// storage (states) energy variable structure J = j, R = r, G = g power in -> out: states' = (J - R) dH/dx + G in, out =
+// G' dH/dx. Its energy and its port stand among the others, too.
 struct Storage {
   base::Span span;
   std::vector<NodeId> states;

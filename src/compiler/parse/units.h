@@ -1,6 +1,6 @@
-// Units of number literals: SI base and derived units, the usual prefixes and a few others in daily use, each a factor to
-// SI and a dimension. Symbols: BIPM, The International System of Units, 9th edition (2019), tables 2, 4, 7 and 8. Angles
-// are pure numbers.
+// Units of number literals: SI base and derived units, the usual prefixes and a few others in daily use, each a factor
+// to SI and a dimension. Symbols: BIPM, The International System of Units, 9th edition (2019), tables 2, 4, 7 and 8.
+// Angles are pure numbers.
 #pragma once
 
 #include <optional>

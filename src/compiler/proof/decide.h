@@ -1,4 +1,5 @@
-// A question in, a verdict out: as it is written first, a look for a point over a few boxes, by Z3 then, over many boxes last.
+// A question in, a verdict out: as it is written first, a look for a point over a few boxes, by Z3 then, over many
+// boxes last.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// Pairs of guards with known answers, those of the design's programs among them; random polynomials against dense samples.
+// Pairs of guards with known answers, those of the design's programs among them; random polynomials against dense
+// samples.
 #include "compiler/proof/decide.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// Interval arithmetic: closed intervals of real numbers, with ends that may be infinite, rounded outwards. What an operation gives of
-// intervals contains what it gives of any numbers in them; where it gives nothing (the root of something negative) the interval may
-// be smaller or empty, and the caller has to ask whether an operand leaves the domain.
+// Interval arithmetic: closed intervals of real numbers, with ends that may be infinite, rounded outwards. What an
+// operation gives of intervals contains what it gives of any numbers in them; where it gives nothing (the root of
+// something negative) the interval may be smaller or empty, and the caller has to ask whether an operand leaves the
+// domain.
 //
-// + - * / and roots are rounded by the sign of their error, so exact results stay points. The kernel's elementary functions are
-// within 1 ulp: two steps outwards.
-// Source: Neumaier, Interval Methods for Systems of Equations, 1990; Hansen and Walster, Global Optimization Using Interval
-// Analysis, 2004.
+// + - * / and roots are rounded by the sign of their error, so exact results stay points. The kernel's elementary
+// functions are within 1 ulp: two steps outwards. Source: Neumaier, Interval Methods for Systems of Equations, 1990;
+// Hansen and Walster, Global Optimization Using Interval Analysis, 2004.
 #pragma once
 
 #include <algorithm>

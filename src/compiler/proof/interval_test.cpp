@@ -1,5 +1,5 @@
-// What an operation gives of intervals contains what it gives of numbers in them. Compared with long doubles, which have 11 bits
-// more: rounding to them keeps order and doubles, so what lies between two doubles still does.
+// What an operation gives of intervals contains what it gives of numbers in them. Compared with long doubles, which
+// have 11 bits more: rounding to them keeps order and doubles, so what lies between two doubles still does.
 #include "compiler/proof/interval.h"
 
 #include <gtest/gtest.h>

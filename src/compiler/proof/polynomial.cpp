@@ -434,8 +434,8 @@ class Reader {
   std::string_view text_;
 };
 
-// Z3 gave values to leaves and to the pairs on the circle. Leaves that stand only inside of arguments of sine and cosine are
-// moved so that these are the angles of the pairs, as far as an argument is linear in one of them.
+// Z3 gave values to leaves and to the pairs on the circle. Leaves that stand only inside of arguments of sine and
+// cosine are moved so that these are the angles of the pairs, as far as an argument is linear in one of them.
 std::vector<double> place_leaves(const Question& question, const Tape& tape, const std::vector<int>& angles,
                                  const std::vector<double>& values) {
   const std::size_t count = tape.leaves.size();

@@ -1,7 +1,7 @@
 // Can two guards hold at once? The question, and what can be answered. Data only.
 //
-// `exclusive` is said of real numbers: there is no point at which both hold, rounding left aside. `overlap` is said of doubles: at
-// the witness both were evaluated with the kernel's own functions, and both hold.
+// `exclusive` is said of real numbers: there is no point at which both hold, rounding left aside. `overlap` is said of
+// doubles: at the witness both were evaluated with the kernel's own functions, and both hold.
 #pragma once
 
 #include <functional>
@@ -32,8 +32,8 @@ struct Question {
   const expr::Pool* pool = nullptr;
   ExprId first, second;                  // truth values
   std::vector<ExprId> assumptions = {};  // truth values that always hold
-  // Equations, as truth values of the form a = b, that always hold but for what a run leaves over: a point within 1e-6 of their
-  // size fulfils them.
+  // Equations, as truth values of the form a = b, that always hold but for what a run leaves over: a point within 1e-6
+  // of their size fulfils them.
   std::vector<ExprId> ties = {};
   std::vector<Definition> definitions = {};
   std::vector<Range> ranges = {};

@@ -1,7 +1,8 @@
 // Z3 as a child process. A script in SMT-LIB 2 enters, what it printed leaves, in bounded time and size.
 //
-// The child gets a process group of its own, which is killed when it is late, prints too much or is done, and it is always waited
-// for: neither a zombie nor anything that it started is left. Should we be killed first, Z3 ends by its own limit of time.
+// The child gets a process group of its own, which is killed when it is late, prints too much or is done, and it is
+// always waited for: neither a zombie nor anything that it started is left. Should we be killed first, Z3 ends by its
+// own limit of time.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// A question as a list of steps, each of which reads earlier ones: what all methods walk over. Definitions are put in place of the
-// leaves that they define, shared parts stand once.
+// A question as a list of steps, each of which reads earlier ones: what all methods walk over. Definitions are put in
+// place of the leaves that they define, shared parts stand once.
 #pragma once
 
 #include <optional>
@@ -38,8 +38,8 @@ struct Tape {
 
 [[nodiscard]] Tape make_tape(const Question& question);
 
-// Whether every goal holds in doubles where the leaves have these values, inside of their ranges, and every tie nearly. False too
-// when something is read whose value is not known.
+// Whether every goal holds in doubles where the leaves have these values, inside of their ranges, and every tie nearly.
+// False too when something is read whose value is not known.
 [[nodiscard]] bool holds(const Question& question, const Tape& tape, const std::vector<double>& leaves);
 
 // The point, with fewer digits if all still holds there; by name.

@@ -1,10 +1,12 @@
 // Instances with steps of their own: subsystems. Two passes.
 //
-//   sample   A flat model and the tree that it was made of in; out, how many steps of the whole each subsystem's is, and in the place of what
+//   sample   A flat model and the tree that it was made of in; out, how many steps of the whole each subsystem's is,
+//   and in the place of what
 //            joined ports of different subsystems get, discrete values that the kernel holds (kernel/rates.c):
 //              a.in = b.out, b.in = -a.out   become   a.in = held, b.in = held, and b.out, a.out are what is sampled.
 //            The step of the whole is the shortest: step_size, or that of the fastest rate.
-//   split    Sorted equations in; out, the subsystem of each state: that of the instance in whose name it stands. What moves a state depends on
+//   split    Sorted equations in; out, the subsystem of each state: that of the instance in whose name it stands. What
+//   moves a state depends on
 //            states of its own subsystem alone.
 #pragma once
 

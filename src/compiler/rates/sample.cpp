@@ -172,8 +172,8 @@ class Sampling {
     }
     if (is_line) made.since = add_discrete(1, ports[0]->name + " since");
     check_steps(join, model_.subsystems[made.ends[0].subsystem], model_.subsystems[made.ends[1].subsystem]);
-    // Of equal rates both ends reckon with the same product, unless one gives what depends at once on what it gets: that was sampled before it got
-    // it, and is to be settled (kernel/rates.c).
+    // Of equal rates both ends reckon with the same product, unless one gives what depends at once on what it gets:
+    // that was sampled before it got it, and is to be settled (kernel/rates.c).
     if (made.manner == TACTUS_JOIN_HOLD && hertz_of(join.ports[0]) == hertz_of(join.ports[1]) &&
         (feeds_through(*ports[0]) || feeds_through(*ports[1])))
       made.manner = TACTUS_JOIN_PASSIVE;
@@ -185,8 +185,8 @@ class Sampling {
     model_.joins.push_back(std::move(made));
   }
 
-  // Whether what a port gives may depend on what a sampled port gets, and not only through states. Where equations do not say what they
-  // determine, it may.
+  // Whether what a port gives may depend on what a sampled port gets, and not only through states. Where equations do
+  // not say what they determine, it may.
   bool feeds_through(const flat::Power& port) {
     std::vector<ExprId> open;
     const auto follow = [&](ExprId of) {

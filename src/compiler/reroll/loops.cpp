@@ -30,8 +30,8 @@ struct Repetition {
   std::size_t turns;
 };
 
-// The instructions of two turns that differ at most in places, first guesses, blocks and constants: how they go on from one to
-// the next.
+// The instructions of two turns that differ at most in places, first guesses, blocks and constants: how they go on from
+// one to the next.
 struct Steps {
   std::vector<std::int32_t> index, warm, block;
   bool operator==(const Steps&) const = default;

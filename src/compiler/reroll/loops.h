@@ -1,7 +1,8 @@
 // Statements in order to chunks: where one class, or a few classes in turn, repeat, a chunk of several turns.
 //
-// A turn of a loop is up to `longest_period` statements. Places that go up by the same step from turn to turn are computed; others,
-// and constants that differ, are listed. Values pass from statement to statement through work, except within straight-line code.
+// A turn of a loop is up to `longest_period` statements. Places that go up by the same step from turn to turn are
+// computed; others, and constants that differ, are listed. Values pass from statement to statement through work, except
+// within straight-line code.
 #pragma once
 
 #include <cstdint>

@@ -90,7 +90,8 @@ class Joiner {
     return true;
   }
 
-  // Sections that functions both read and write: a leaf may be moved only when no store in the same function can reach it.
+  // Sections that functions both read and write: a leaf may be moved only when no store in the same function can reach
+  // it.
   bool is_written_and_read(const Instruction& i) {
     const auto note = [&](std::uint32_t section, bool writes) {
       const std::uint64_t place = (std::uint64_t{section} << 32) + i.index;

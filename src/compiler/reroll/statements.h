@@ -1,12 +1,17 @@
 // A function taken apart into statements: ir::Function in, statements with their classes and dependences out.
 //
-//   1. The chunks become one list of nodes. What crossed from chunk to chunk through work is used directly, and what is computed
+//   1. The chunks become one list of nodes. What crossed from chunk to chunk through work is used directly, and what is
+//      computed
 //      twice is computed once.
-//   2. A statement is a store, a check, a solve with its solutions, or a value that several statements use, with all the nodes
-//      that only it needs. Leaves (states, parameters, constants ..) and truth values are made again in each statement that
-//      needs them. A value with more than `largest_statement` nodes below it is a statement of its own, so that a sum of a thousand
+//   2. A statement is a store, a check, a solve with its solutions, or a value that several statements use, with all
+//      the nodes
+//      that only it needs. Leaves (states, parameters, constants ..) and truth values are made again in each statement
+//      that
+//      needs them. A value with more than `largest_statement` nodes below it is a statement of its own, so that a sum
+//      of a thousand
 //      terms is many small statements.
-//   3. Two statements are of one class when they differ only in the places that they read and write and in their constants.
+//   3. Two statements are of one class when they differ only in the places that they read and write and in their
+//      constants.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A program's jumps as formulas, in the logic of seed 002, section 4.1. Enters: a program without modules and loops, sequences and plans
-// not yet written out. Leaves: one formula each, for people.
+// A program's jumps as formulas, in the logic of seed 002, section 4.1. Enters: a program without modules and loops,
+// sequences and plans not yet written out. Leaves: one formula each, for people.
 //
 //   v- . f     f at the instant v- before a jump;  v+ after it;  t1- t1+ .. of the end of the first phase ..
 //              @v- @v+ @t1- .. in a program that has a name like one of them

@@ -15,7 +15,8 @@ void write_guard(TreeBuilder& b, const parse::Guard& guard) {
   const auto zero = [&] { return b.number(0, span); };
   const auto equate = [&](NodeId left, NodeId right) { b.tree.equations.push_back({span, left, right, {}, {}}); };
 
-  // A name of its own: a comparison with what is divided by below would count as what keeps the quotient in its domain, and not be held.
+  // A name of its own: a comparison with what is divided by below would count as what keeps the quotient in its domain,
+  // and not be held.
   const NodeId power = own("power");
   equate(power, b.call("dot", port.in, port.out, span));
   const NodeId is_empty = b.compare(own("energy"), Op::less_equal, zero(), span);

@@ -1,5 +1,5 @@
-// Looking back inside a sequence or a plan: `at(start, e)`, `since(phase1)`. An expression in; out the same with memories in place of
-// these, each set by the jump that is the instant.
+// Looking back inside a sequence or a plan: `at(start, e)`, `since(phase1)`. An expression in; out the same with
+// memories in place of these, each set by the jump that is the instant.
 //
 //   at(E, e)  ->  a memory m with next(m) = e in the jump of E; at(E, next(e)) is after that jump
 //   since(E)  ->  t - m, with next(m) = t in the jump of E

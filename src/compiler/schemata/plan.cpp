@@ -2,14 +2,15 @@
 //
 //   TemporalProjection(g, u, e, (d, k, f)+):
 //     v- . g(m, s, v-)  ->  exists u:  next( v+ . e(u, m, s, v-, v+)  and
-//        eventually ( t- . d(u, m, s, v-, v+, t-)  and  k(u, m, s, v-, v+, t-)  and  next( t+ . f(u, m, s, v-, v+, t-, t+) ) ) )
+//        eventually ( t- . d(u, m, s, v-, v+, t-)  and  k(u, m, s, v-, v+, t-)  and  next( t+ . f(u, m, s, v-, v+, t-,
+//        t+) ) ) )
 //
-// If the guard g holds at v-, there are values u with which the jump e leads to v+ such that, when the time d has passed, the targets k
-// hold and the jump f leads on.
+// If the guard g holds at v-, there are values u with which the jump e leads to v+ such that, when the time d has
+// passed, the targets k hold and the jump f leads on.
 //
-// A plan in; out an automaton, a transition for the head and one for each phase, which ends when its time has passed; a memory for each
-// chosen value, which carries u forward; and the PlanProblem, from which the solver (a shooting method, section 5) finds u before
-// the head's jump. When it finds none:
+// A plan in; out an automaton, a transition for the head and one for each phase, which ends when its time has passed; a
+// memory for each chosen value, which carries u forward; and the PlanProblem, from which the solver (a shooting method,
+// section 5) finds u before the head's jump. When it finds none:
 //
 //   transition P.failed   when false { else }   goto P.Failed     made to happen by the solver, not by its guard
 //   transition P.rearmed  in P.Failed when the head is not enabled  goto P.Idle

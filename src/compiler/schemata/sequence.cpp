@@ -2,13 +2,14 @@
 //
 //   SpecifiedTermination(g, e, (c, f)+):
 //     v- . g(m, s, v-)  ->  next( v+ . e(m, s, v-, v+)  and
-//        ( (t . not c(m, s, v-, v+, t))  until  (t- . c(m, s, v-, v+, t-)  and  next( t+ . f(m, s, v-, v+, t-, t+) )) ) )
+//        ( (t . not c(m, s, v-, v+, t))  until  (t- . c(m, s, v-, v+, t-)  and  next( t+ . f(m, s, v-, v+, t-, t+) )) )
+//        )
 //
-// If the guard g holds at v-, the jump e leads to v+; if the condition c holds at v+ or later, then at the earliest such instant t- the
-// jump f leads to t+, and the next phase begins. v-, v+, t- are what `at` and `since` look back to.
+// If the guard g holds at v-, the jump e leads to v+; if the condition c holds at v+ or later, then at the earliest
+// such instant t- the jump f leads to t+, and the next phase begins. v-, v+, t- are what `at` and `since` look back to.
 //
-// A sequence in; an automaton, a transition for the head and one for each phase, and memories out. A phase that runs is a mode, so
-// a guard that ends it is heard in no other, and a chain that runs is not begun again.
+// A sequence in; an automaton, a transition for the head and one for each phase, and memories out. A phase that runs is
+// a mode, so a guard that ends it is heard in no other, and a chain that runs is not begun again.
 #include "compiler/schemata/sequence.h"
 
 #include <utility>

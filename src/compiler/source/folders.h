@@ -1,9 +1,9 @@
-// Which files a program may name: those under the folders of its own files, and under what a person allowed besides. A program may come
-// from anybody, and its diagnostics quote what it reads.
+// Which files a program may name: those under the folders of its own files, and under what a person allowed besides. A
+// program may come from anybody, and its diagnostics quote what it reads.
 //
-// A file counts by the place where it really lies: the path is opened without access to its content (O_PATH), the system is asked where
-// that led, and only then is the same file, by its descriptor, opened for reading. No spelling, link or change of a folder
-// meanwhile leads out, and no device or pipe is ever opened.
+// A file counts by the place where it really lies: the path is opened without access to its content (O_PATH), the
+// system is asked where that led, and only then is the same file, by its descriptor, opened for reading. No spelling,
+// link or change of a folder meanwhile leads out, and no device or pipe is ever opened.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ class Folders {
   // Of `files` the folders count; `allowed` names folders and files. What does not exist allows nothing.
   Folders(const std::vector<std::string>& files, const std::vector<std::string>& allowed);
 
-  // A regular file of at most `most_bytes`; the name in the result is `path`. Of a file outside nothing is told, not even whether it is
-  // there.
+  // A regular file of at most `most_bytes`; the name in the result is `path`. Of a file outside nothing is told, not
+  // even whether it is there.
   [[nodiscard]] Reading read(const std::string& path, std::size_t most_bytes) const;
   // The same without reading it: a refusal, or nothing, whether it is there or not.
   [[nodiscard]] Reading locate(const std::string& path) const;

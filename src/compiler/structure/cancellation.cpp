@@ -15,7 +15,8 @@ using expr::Op;
 
 constexpr double rounding = 1e-12;  // of the largest factor: less is zero
 
-// Adds `factor` times e's own factors of the unknowns to `row`. False when e is not linear in them with numbers as factors.
+// Adds `factor` times e's own factors of the unknowns to `row`. False when e is not linear in them with numbers as
+// factors.
 class LinearForm {
  public:
   LinearForm(const expr::Pool& pool, const std::unordered_map<ExprId, std::size_t>& column)
@@ -148,7 +149,8 @@ std::optional<Cancellation> find_cancellation(flat::Model& model, const std::vec
     }
   }
   const bool are_numbers = parameters.empty() && !reads_time;
-  // With the parameters' first values, but for those moved: to values that have nothing to do with each other; the time too.
+  // With the parameters' first values, but for those moved: to values that have nothing to do with each other; the time
+  // too.
   const auto matrix_of = [&](const std::set<std::uint32_t>& moved) -> std::optional<std::vector<std::vector<double>>> {
     symbolic::Substitution numbers(pool, [&](ExprId leaf) {
       if (pool[leaf].op == Op::time) return pool.constant(moved.empty() ? 0.7548776662 : 1.3247179572);

@@ -16,8 +16,8 @@ using flat::Equation;
 
 namespace {
 
-// With modes: names that start somewhere and whose derivatives stand in equations. That such a one is a number in this structure is
-// a constraint on what moves in another.
+// With modes: names that start somewhere and whose derivatives stand in equations. That such a one is a number in this
+// structure is a constraint on what moves in another.
 std::set<std::uint32_t> moving_names(const flat::Model& model, const std::vector<flat::Condition>& starts) {
   std::set<std::uint32_t> names;
   if (model.automata.empty()) return names;

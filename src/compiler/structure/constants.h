@@ -2,8 +2,9 @@
 // names.
 //
 // Rule: v = e, read from either side, with e made of numbers only, gives v its number; then all equations that read v
-// are asked again. Linear in the model: an equation is asked when its last open name closes. In a world with modes, `y = 0` of a y
-// that has a start and whose derivative stands in equations is no such number but a constraint: y may move in another mode.
+// are asked again. Linear in the model: an equation is asked when its last open name closes. In a world with modes, `y
+// = 0` of a y that has a start and whose derivative stands in equations is no such number but a constraint: y may move
+// in another mode.
 #pragma once
 
 #include <vector>

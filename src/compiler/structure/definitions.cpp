@@ -86,8 +86,8 @@ class Given {
   std::vector<State> given_;
 };
 
-// Whether a variable is a state although an equation `x' = v` gives it: v' stands in an equation too, and nothing else says what x'
-// is or gives its derivatives. Then x and v start each for itself, as in `x' = 2 * v`.
+// Whether a variable is a state although an equation `x' = v` gives it: v' stands in an equation too, and nothing else
+// says what x' is or gives its derivatives. Then x and v start each for itself, as in `x' = 2 * v`.
 class FirstOrderForm {
  public:
   FirstOrderForm(const expr::Pool& pool, const Orders& orders) : pool_(pool), orders_(orders) {}
@@ -118,8 +118,8 @@ class FirstOrderForm {
   const Orders& orders_;
 };
 
-// Definitions that would ask for each other's derivatives without end: u = x - y; y = 3 * i; i = u'. Of each such circle one name whose
-// derivative stands in it, the first, is a state and no definition; again, until there is none.
+// Definitions that would ask for each other's derivatives without end: u = x - y; y = 3 * i; i = u'. Of each such
+// circle one name whose derivative stands in it, the first, is a state and no definition; again, until there is none.
 class Circles {
  public:
   Circles(const expr::Pool& pool, const Orders& orders) : pool_(pool), orders_(orders) {}
@@ -235,9 +235,9 @@ Orders find_orders(flat::Model& model, Draft& draft) {
       raise_orders(pool, pool.variable(condition.variable.value, condition.order), orders);
     raise_orders(pool, condition.value, orders);
   }
-  // First the name on the left, of equations without derivatives before those with some: where `i = x' - y'` and `i = y` both
-  // stand, the derivatives of i are those of y. Then on the right of what is no bare name, then of `x' = v`, which says more
-  // about x. An equation defines one name.
+  // First the name on the left, of equations without derivatives before those with some: where `i = x' - y'` and `i =
+  // y` both stand, the derivatives of i are those of y. Then on the right of what is no bare name, then of `x' = v`,
+  // which says more about x. An equation defines one name.
   std::vector<bool> taken(draft.equations.size());
   enum Pass { plain_left, left, right, right_of_a_name };
   for (Pass pass : {plain_left, left, right, right_of_a_name}) {

@@ -1,11 +1,11 @@
 // Names that equations define, and the derivatives of them that are asked for. Draft in, orders out; the draft gains
 // the equations of those derivatives.
 //
-// Rule: v = e, where v has no start of its own or e is a function of time, inputs and parameters only, gives v' = (e)', and so on up to
-// the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) But x' = v with v' = .. beside it is the
-// first-order form of x'' = ..: v is a state, whether it has a start or not; and so is one name of a circle of definitions that asks for
-// its derivative: u = x - y, y = 3 * i, i = u'. Of every other variable the equation that gives
-// its highest derivative is differentiated once that is asked for.
+// Rule: v = e, where v has no start of its own or e is a function of time, inputs and parameters only, gives v' = (e)',
+// and so on up to the highest order that stands anywhere. (`white_ball'` where white_ball = (sin(t), ..).) But x' = v
+// with v' = .. beside it is the first-order form of x'' = ..: v is a state, whether it has a start or not; and so is
+// one name of a circle of definitions that asks for its derivative: u = x - y, y = 3 * i, i = u'. Of every other
+// variable the equation that gives its highest derivative is differentiated once that is asked for.
 #pragma once
 
 #include <cstdint>

@@ -114,7 +114,8 @@ class Reduction {
     return true;
   }
 
-  // Whether what is left, with equations that ties are kept by, leaves nothing to determine: z + u = sin(t), and then z + u = cos(t).
+  // Whether what is left, with equations that ties are kept by, leaves nothing to determine: z + u = sin(t), and then z
+  // + u = cos(t).
   bool is_said_already(ExprId rest) {
     std::vector<ExprId> names = symbolic::leaves(pool_, rest, Op::variable);
     const Equation left{pool_.constant(0), rest, {}, 0};

@@ -64,8 +64,8 @@ class Starts {
     }
     auto rows = incidence(pool_, start);
     Matching matching = match(rows, static_cast<std::uint32_t>(start.unknowns.size()));
-    // The motion has a matching, and every state stands alone on the left of its own start; but what a delay gives, or its rate, may
-    // be all that an unknown is multiplied by.
+    // The motion has a matching, and every state stands alone on the left of its own start; but what a delay gives, or
+    // its rate, may be all that an unknown is multiplied by.
     const auto left_over = std::find(matching.equation_of.begin(), matching.equation_of.end(), unmatched);
     if (left_over != matching.equation_of.end()) {
       const ExprId leaf = start.unknowns[static_cast<std::size_t>(left_over - matching.equation_of.begin())];
@@ -302,8 +302,8 @@ class Starts {
     }
   }
 
-  // y(0) = (..), some components of which are states and some follow from them, as a table of published values is written: the run
-  // holds these to what they are, and fails when they are not.
+  // y(0) = (..), some components of which are states and some follow from them, as a table of published values is
+  // written: the run holds these to what they are, and fails when they are not.
   bool is_part_of_a_start(const flat::Condition& condition) {
     const std::set<ExprId> states(sorted_.states.begin(), sorted_.states.end());
     return std::any_of(draft_.starts.begin(), draft_.starts.end(), [&](const flat::Condition& other) {

@@ -37,7 +37,8 @@ void ask_for_what_jumps_read(flat::Model& model, Orders& orders) {
   for (ExprId leaf : model.asked) raise_orders(model.pool, leaf, orders);
 }
 
-// What was said to follow from the equations is put back onto like a constraint. What constants make true is nothing to do.
+// What was said to follow from the equations is put back onto like a constraint. What constants make true is nothing to
+// do.
 void add_invariants(flat::Model& model, Sorted& sorted, diag::Sink& diags) {
   Constants constants;
   constants.numbers = sorted.constants;

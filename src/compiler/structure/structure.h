@@ -7,7 +7,8 @@
 //   definitions      v = e where v' is asked for: v' = (e)' is added
 //   settled          equations in which nothing is left to determine
 //   index_reduction  equations that share too few highest derivatives are differentiated
-//   motion           states and unknowns, matched with the equations and sorted into blocks; counts says what does not match
+//   motion           states and unknowns, matched with the equations and sorted into blocks; counts says what does not
+//   match
 //   start            the same once more, where the states are unknowns too and the boundary conditions are equations
 // The first four work on a Draft (draft.h).
 #pragma once
@@ -59,8 +60,8 @@ struct Relation {
   std::uint32_t event = 0;  // truth: one more than the event whose guard it is; 0: of no event
 };
 
-// A transition as it is taken from one structure: its equations with their unknowns, which read the motion before it, and
-// what the states after it are.
+// A transition as it is taken from one structure: its equations with their unknowns, which read the motion before it,
+// and what the states after it are.
 struct Jump {
   struct Set {
     ExprId state;  // a leaf, as it is called after the jump

@@ -1,5 +1,5 @@
-// Rules of differentiation, forward over the expression in post-order: the answer for a node is made of the answers for its
-// operands. What does not depend on the leaf has derivative 0, which Pool::make drops at once.
+// Rules of differentiation, forward over the expression in post-order: the answer for a node is made of the answers for
+// its operands. What does not depend on the leaf has derivative 0, which Pool::make drops at once.
 #include <algorithm>
 
 #include "base/check.h"
@@ -25,7 +25,8 @@ ExprId innermost_without(const expr::Pool& pool, ExprId id, const std::unordered
   }
 }
 
-// The derivative of operation `id`, one on doubles but `select`, from those of its operands; an invalid id: it has none.
+// The derivative of operation `id`, one on doubles but `select`, from those of its operands; an invalid id: it has
+// none.
 ExprId chain(expr::Pool& pool, ExprId id, const Node& node, ExprId da, ExprId db) {
   const ExprId zero = pool.constant(0);
   const ExprId one = pool.constant(1);
@@ -84,8 +85,8 @@ ExprId chain(expr::Pool& pool, ExprId id, const Node& node, ExprId da, ExprId db
   }
 }
 
-// `of_leaf` gives a leaf's derivative, or an invalid id when it has none; then what depends on it has none either. On such an
-// answer `obstacle` is the innermost expression without a derivative.
+// `of_leaf` gives a leaf's derivative, or an invalid id when it has none; then what depends on it has none either. On
+// such an answer `obstacle` is the innermost expression without a derivative.
 template <class OfLeaf>
 std::optional<ExprId> derivative(expr::Pool& pool, ExprId root, OfLeaf of_leaf, ExprId* obstacle) {
   std::unordered_map<ExprId, ExprId> d;  // invalid ids: none

@@ -1,4 +1,5 @@
-// What can be wrong with a file of sampled data. Reported at the `table("..")` that reads it; a note shows the place in the file.
+// What can be wrong with a file of sampled data. Reported at the `table("..")` that reads it; a note shows the place in
+// the file.
 #pragma once
 
 #include <cstddef>

@@ -19,7 +19,8 @@ class Files {
   Files(diag::SourceMap& sources, const source::Reader& read, const source::Reader& locate)
       : sources_(sources), read_(read), locate_(locate) {}
 
-  // `path` as it stands at `written`: beside the file where it is written. Null after reporting there; said once a path.
+  // `path` as it stands at `written`: beside the file where it is written. Null after reporting there; said once a
+  // path.
   const Sheet* open(const std::string& path, base::Span written, diag::Sink& diags);
   // A file that is only named, such as a mesh. False after reporting that it may not be.
   bool may_name(const std::string& path, base::Span written, diag::Sink& diags) const;

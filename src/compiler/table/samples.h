@@ -1,6 +1,7 @@
 // Rows and cells become sampled data.
 //
-//   one dimension    x, value, value ..    a line of names before them is optional: there is one if its first cell is no number
+//   one dimension    x, value, value ..    a line of names before them is optional: there is one if its first cell is
+//   no number
 //   two dimensions   (ignored), y, y ..    then lines  x, value, value ..
 //
 // x and y increase strictly. A name may carry its unit, `time [s]`, `time (s)`, which does not count.

@@ -1,7 +1,7 @@
 // A text of numbers, cut into rows and cells.
 //
-// Cells are separated by `;`, else tabs, else `,`, else blanks: the first of these that the first row has. A row is a line; empty
-// lines do not count, nor does what stands behind `#`. A cell may stand in double quotes.
+// Cells are separated by `;`, else tabs, else `,`, else blanks: the first of these that the first row has. A row is a
+// line; empty lines do not count, nor does what stands behind `#`. A cell may stand in double quotes.
 #pragma once
 
 #include <cstdint>

@@ -2,14 +2,15 @@
 //
 //   (a b)' = a' b + a b'           (a / b)' = (a' - (a / b) b') / b         |a|' = a' where a >= 0, else -a'
 //   sqrt(a)' = a' / 2 / sqrt(a)    (a^n)' = n a^(n-1) a', n constant        (a^b)' = b a^(b-1) a' + a^b log(a) b'
-//   atan2(a, b)' = (b a' - a b') / (a^2 + b^2)                              table' = its derivative by a, by b, times a', b'
+//   atan2(a, b)' = (b a' - a b') / (a^2 + b^2)                              table' = its derivative by a, by b, times
+//   a', b'
 //   select(c, a, b)' = select(c, a', b')                                    floor, ceil, noise, delayed: 0
 //   A z = b:     A z' = b' - A' z, by a second elimination of A
 //   r(c, z) = 0: J z' = -(dr/dc) c', J = dr/dz at the solution
 //
-// Where a derivative is infinite but the function is not, what does not move still has tangent 0: a model at rest at such a
-// point keeps the other columns of its Jacobian. Where a function has a kink the tangent is the one of the side its instructions take. Noise and what a delay gives count
-// as constant: neither is a function of what moves.
+// Where a derivative is infinite but the function is not, what does not move still has tangent 0: a model at rest at
+// such a point keeps the other columns of its Jacobian. Where a function has a kink the tangent is the one of the side
+// its instructions take. Noise and what a delay gives count as constant: neither is a function of what moves.
 #include "compiler/tangent/differentiate.h"
 
 #include <algorithm>

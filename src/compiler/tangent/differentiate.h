@@ -1,4 +1,5 @@
-// One function of low-level instructions -> the function of its tangent. See tangent.h; the rules stand in differentiate.cpp.
+// One function of low-level instructions -> the function of its tangent. See tangent.h; the rules stand in
+// differentiate.cpp.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ class Differentiator {
     std::uint32_t first = 0;
     std::uint32_t count = 0;
   };
-  // A place of the result that no instruction stores: 0, or what the direction says of the state or discrete value, or not touched.
+  // A place of the result that no instruction stores: 0, or what the direction says of the state or discrete value, or
+  // not touched.
   enum class Unstored { zero, as_directed, left_alone };
   [[nodiscard]] ir::Function function(const ir::Function& source, const std::vector<Result>& results,
                                       Unstored unstored);

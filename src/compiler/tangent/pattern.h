@@ -1,8 +1,8 @@
 // Which entries of the derivative's Jacobian can differ from zero, and which of its columns one tangent gives together.
 //
-// The pattern is read off the tangent: result i depends on direction j of a state. One search backwards a result, so the time is
-// that of the instructions each result needs. Colours: columns that share no row may share one; greedy, in the order of the
-// columns (Curtis, Powell and Reid, J. Inst. Maths Applics 13, 1974).
+// The pattern is read off the tangent: result i depends on direction j of a state. One search backwards a result, so
+// the time is that of the instructions each result needs. Colours: columns that share no row may share one; greedy, in
+// the order of the columns (Curtis, Powell and Reid, J. Inst. Maths Applics 13, 1974).
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Drops what nothing needs, across the chunks of a function: stores into work that no later chunk loads, solves of which no
-// solution is read, and all that was computed for them only. A backend drops dead instructions too, but sees one chunk and must
-// keep stores and solves.
+// Drops what nothing needs, across the chunks of a function: stores into work that no later chunk loads, solves of
+// which no solution is read, and all that was computed for them only. A backend drops dead instructions too, but sees
+// one chunk and must keep stores and solves.
 #pragma once
 
 #include "compiler/ir/ir.h"

@@ -1,4 +1,5 @@
-// The Jacobian behind `balance` is the tangent's, its values are those of `balance` to the last bit, and it is left out where it should be.
+// The Jacobian behind `balance` is the tangent's, its values are those of `balance` to the last bit, and it is left out
+// where it should be.
 #include "compiler/tangent/slopes.h"
 
 #include <gtest/gtest.h>

@@ -12,8 +12,8 @@ namespace tangent {
 
 using ir::Op;
 
-// Of every place of work the tangent's own (a second solve has the places of the first one), then of every discrete value what
-// it is and how it moves once a function has stored it.
+// Of every place of work the tangent's own (a second solve has the places of the first one), then of every discrete
+// value what it is and how it moves once a function has stored it.
 std::uint32_t work_count(const ir::Program& program) { return program.work_count + 2 * program.discrete_count; }
 
 namespace {

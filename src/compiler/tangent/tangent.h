@@ -1,10 +1,11 @@
 // Jacobian-vector products of a program's functions: ir::Program in, ir::Tangents out.
 //
-//   a function f of t, states, inputs, parameters, .. becomes one that computes f' d for a direction d of all of them, values
+//   a function f of t, states, inputs, parameters, .. becomes one that computes f' d for a direction d of all of them,
+//   values
 //   and tangents side by side (forward mode: Griewank and Walther, Evaluating Derivatives, SIAM 2008, chapter 3)
 //
-// What is known to be zero is never computed, nor is a value that no tangent needs. Scratch lies behind the program's own, so
-// a table with tangents and one without have the same layout as long as the room was reserved.
+// What is known to be zero is never computed, nor is a value that no tangent needs. Scratch lies behind the program's
+// own, so a table with tangents and one without have the same layout as long as the room was reserved.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,8 @@ inline constexpr Functions none = 0;
 inline constexpr Functions all = (1u << (TACTUS_OF_FIRE + 1)) - 1;
 constexpr Functions only(tactus_function function) { return 1u << function; }
 
-// What a consistent start is found with, the conditions' where some hold at the start; and what plans are searched for with.
+// What a consistent start is found with, the conditions' where some hold at the start; and what plans are searched for
+// with.
 [[nodiscard]] Functions needed_by_the_kernel(const ir::Program& program);
 
 // Doubles of work that tangents need behind the program's own.

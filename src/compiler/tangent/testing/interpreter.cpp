@@ -31,8 +31,8 @@ double exponential(double a) { return tk_exp(a); }
 double logarithm(double a) { return tk_log(a); }
 double power(double a, double b) { return tk_pow(a, b); }
 
-// f(a + i e) = f(a) + i e f'(a) for tiny e, f' by the standard library as the textbook has it: std::complex loses tiny parts,
-// and where one part is NaN the other one too.
+// f(a + i e) = f(a) + i e f'(a) for tiny e, f' by the standard library as the textbook has it: std::complex loses tiny
+// parts, and where one part is NaN the other one too.
 Complex expanded(const Complex& a, double value, double slope) { return {value, slope * a.imag()}; }
 
 Complex square_root(const Complex& a) {
@@ -82,7 +82,8 @@ double sampled(const tactus_table& table, std::uint32_t order_x, std::uint32_t o
 double sampled(const tactus_table& table, const ir::Instruction& i, double a, const double* b) {
   return sampled(table, i.size, i.count, a, b);
 }
-// Chords of the table over a tiny way would be rounding only: its own derivative, which the kernel's tests hold against chords.
+// Chords of the table over a tiny way would be rounding only: its own derivative, which the kernel's tests hold against
+// chords.
 Complex sampled(const tactus_table& table, const ir::Instruction& i, const Complex& a, const Complex* b) {
   const double second = b != nullptr ? b->real() : 0;
   const double* y = b != nullptr ? &second : nullptr;

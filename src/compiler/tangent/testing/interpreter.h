@@ -1,11 +1,12 @@
 // Carries out ir functions over double or std::complex<double>, independently of the backends.
 //
 // Over complex numbers it differentiates by itself: with an imaginary part of 1e-150 d on all that enters, the
-// imaginary parts that leave are 1e-150 times the derivative along d, to rounding (Squire and Trapp, SIAM Review 40(1), 1998).
-// Arithmetic, blocks and their iterations are complex arithmetic and know no rule. Elementary functions and tables are expanded to
-// first order, since std::complex loses such tiny parts: their slopes are rules, too, written a second time; central differences
-// of the same interpreter over doubles hold them independently. Comparisons look at real parts, so kinks are taken on the side that the real computation takes. Noise and delayed values are
-// real: they count as constant.
+// imaginary parts that leave are 1e-150 times the derivative along d, to rounding (Squire and Trapp, SIAM Review 40(1),
+// 1998). Arithmetic, blocks and their iterations are complex arithmetic and know no rule. Elementary functions and
+// tables are expanded to first order, since std::complex loses such tiny parts: their slopes are rules, too, written a
+// second time; central differences of the same interpreter over doubles hold them independently. Comparisons look at
+// real parts, so kinks are taken on the side that the real computation takes. Noise and delayed values are real: they
+// count as constant.
 #pragma once
 
 #include <complex>
@@ -37,7 +38,8 @@ bool carry_out(const ir::Program& program, const ir::Function& function, Scene<s
 Scene<double> scene_of(const ir::Program& program, const tactus_model* model = nullptr,
                        tactus_instance* instance = nullptr);
 
-// The tangent along `direction` of what `function` (a tactus_function) gives, by complex step. `status`: false when it fails.
+// The tangent along `direction` of what `function` (a tactus_function) gives, by complex step. `status`: false when it
+// fails.
 std::vector<double> complex_step(const ir::Program& program, std::uint32_t function, const Scene<double>& scene,
                                  const std::vector<double>& direction, bool& status);
 
