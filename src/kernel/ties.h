@@ -63,7 +63,7 @@ typedef struct tk_last_part {
   double* is_open;
   double* ties;  /* number of ties that held during the part, the first ones; later ones began at its end */
   double* loose; /* 1 + the tie whose release ended it, or 0 */
-  double* share; /* strength of that tie at the end of the part */
+  double* share; /* strength of that tie at the end of the part; 2 or -1 where the motion is off its surface */
   double* room;  /* scratch for outputs: a discrete section, the watched section, and two output sections */
 } tk_last_part;
 
